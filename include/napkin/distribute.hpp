@@ -22,7 +22,7 @@
 
 namespace napkin {
 
-constexpr std::int64_t rows_of_fragment = 16;
+constexpr std::int64_t rows_of_fragment = accumulator_tile.rows;
 
 // The wires of an array, or of the positions that a column runs over, that lie along the rows and columns of fragments,
 // if their piece is longer than 1; and how many fragments of 16 rows and of 8 columns the piece takes. If a grid has no

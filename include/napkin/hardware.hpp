@@ -155,8 +155,11 @@ struct Hardware {
 Hardware load_hardware(Sources&, std::uint32_t file, const std::vector<std::pair<std::string, std::string>>& settings,
                        Diagnostics&);
 
-// The machine without the matrix instructions that several warps issue together, of which each has 64 rows or more,
-// where it has others: what kernels of single warps run on.
+// How many warps issue it together: from 64 rows on, four.
+std::int64_t warps_of(const InstructionShape&);
+
+// The machine without the matrix instructions that several warps issue together, where it has others: what kernels of
+// single warps run on.
 Hardware of_single_warps(Hardware);
 
 // A hash of all that the machine is to the stages: its levels, numbers and instructions, but no citation.

@@ -25,6 +25,8 @@ struct Layout {
   bool operator==(const Layout&) const = default;
 };
 std::string to_text(const Layout&);  // "(8,4):(1,32)"
+// The place of an index in C: "lane % 8 + lane / 16 * 8" of (8,2,2):(1,0,8); "0" where there is but one place.
+std::string to_expression(const Layout&, const std::string& index);
 
 // Modes of size 1 dropped, neighbours that continue each other joined: the same function, shorter.
 Layout coalesced(const Layout&);

@@ -48,7 +48,7 @@ WarpNest Distributing::run() {
 
 void Distributing::check_machine() {
   const auto& levels = hardware_.levels;
-  if (by_warpgroups() && hardware_.cuda_architecture != "sm_90a")
+  if (by_warpgroups() && !has_warpgroup_instructions(hardware_.cuda_architecture))
     throw Infeasible{"napkin knows no matrix instructions of warpgroups for this machine"};
   if (hardware_.cuda_capability() < 80) throw Infeasible{"napkin knows no matrix instructions for this machine"};
   if (levels.size() < 3 || levels.back().unit != "warp" || levels[levels.size() - 2].unit != "block")
@@ -184,7 +184,10 @@ const Extents& Distributing::extents(const Compute* compute) const {
   return std::find_if(computes_.begin(), computes_.end(), [&](const auto& p) { return p.compute == compute; })->extents;
 }
 
-std::int64_t Grid::values() const { return (rows && columns ? 4 : rows || columns ? 2 : 1) * row_tiles * column_tiles; }
+std::int64_t Grid::values() const {
+  return (rows ? accumulator_tile.lane_rows : 1) * (columns ? accumulator_tile.lane_columns : 1) * row_tiles *
+         column_tiles;
+}
 const Product* WarpNest::product(const Compute* compute) const {
   const auto found =
       std::find_if(products.begin(), products.end(), [&](const Product& p) { return p.compute == compute; });
@@ -267,7 +270,7 @@ std::variant<WarpNest, Refused> distribute(const Kernel& kernel, const Hardware&
 }
 std::variant<WarpNest, Refused> distribute_warpgroups(const Kernel& kernel, const Hardware& hardware) {
   const auto plan = planned(kernel, hardware);
-  const bool other = hardware.cuda_architecture == "sm_90a" && !plan.by_warpgroups;
+  const bool other = has_warpgroup_instructions(hardware.cuda_architecture) && !plan.by_warpgroups;
   return other ? Refused{} : distribute(kernel, hardware, warpgroup_warps, plan);
 }
 

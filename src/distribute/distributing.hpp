@@ -18,7 +18,8 @@ namespace napkin {
 
 constexpr std::int64_t most_warpgroup_registers = 240;  // of a lane
 constexpr std::int64_t all_registers = 65536;           // of a core
-constexpr std::int64_t row_tile = rows_of_fragment, column_tile = 8, column_pair = 16;
+constexpr std::int64_t row_tile = rows_of_fragment, column_tile = accumulator_tile.columns,
+                       column_pair = accumulator_tile.square() * column_tile;
 
 class Distributing {
  public:

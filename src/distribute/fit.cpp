@@ -8,7 +8,7 @@
 namespace napkin {
 namespace {
 
-constexpr std::int64_t fragment = 16, panel = 64;
+constexpr std::int64_t fragment = accumulator_tile.rows, panel = 64;
 
 Split* find(Partition& partition, WireId wire, bool of_warps, std::size_t leaf) {
   auto& splits = partition.splits;

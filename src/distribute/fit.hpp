@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "napkin/instructions.hpp"
 #include "napkin/partition.hpp"
 
 namespace napkin {
@@ -22,7 +23,7 @@ struct Infeasible {
   std::vector<Split> single{};      // pieces of one position, in place of those there are
 };
 
-constexpr int warpgroup_warps = 4;
+constexpr int warpgroup_warps = warpgroup_warps;
 
 // Pieces of 16 and more, rounded down to multiples of 16; a warp's piece then divides that of its block.
 void align(Partition&, std::size_t leaf);

@@ -48,6 +48,8 @@ std::optional<Product> as_product(const Diagram& diagram, const Compute& compute
   for (const auto wire : first)
     if (contains(second, wire)) product.over = wire, ++shared;
   if (shared != 1 || !contains(compute.column.over, product.over)) return {};
+  if (!instruction->formats)
+    product.instruction = find_matrix_instruction(instruction->operands, warpgroup, extents[product.over.index]);
   for (const auto wire : compute.column.over)
     if (wire != product.over && extents[wire.index] > 1) return {};
   product.rows = {both->first, compute.read_from(both->first)};

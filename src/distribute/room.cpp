@@ -97,15 +97,15 @@ std::int64_t Distributing::values(BufferId id) const {
 // step at once, the other's one after another, and where they are widened, as they were loaded and twice as wide.
 std::int64_t Distributing::operand_registers(const Product& product) const {
   const auto& grid = result_.columns.at(product.compute);
-  const std::int64_t of_columns = product.instruction->formats ? 4 : 2;  // of 8 columns, a step, in all parts
+  const auto of_rows = product.instruction->a.registers, of_columns = product.instruction->b.registers;  // a step
   const auto is_made_whole = [&](const Operand& side) { return side.computed && !is_state(side.buffer); };
-  const auto whole =
-      (is_made_whole(product.rows) ? grid.row_tiles * product.steps * product.instruction->a.registers : 0) +
-      (is_made_whole(product.columns) ? grid.column_tiles * product.steps * of_columns : 0) +
-      (product.promoted > 0 ? values(product.compute->to) : 0);
+  const auto whole = (is_made_whole(product.rows) ? grid.row_tiles * product.steps * of_rows : 0) +
+                     (is_made_whole(product.columns) ? grid.column_tiles * product.steps * of_columns : 0) +
+                     (product.promoted > 0 ? values(product.compute->to) : 0);
   if (by_warpgroups()) return whole;
   if (product.instruction->formats) return whole + registers_of_parts(grid.row_tiles, grid.column_tiles);
-  return whole + (product.widened ? 3 : 1) * std::min(grid.row_tiles * 4 + 4, grid.column_tiles * 2 + 4);
+  return whole + (product.widened ? 3 : 1) * std::min(grid.row_tiles * of_rows + accumulator_tile.square() * of_columns,
+                                                      grid.column_tiles * of_columns + of_rows);
 }
 bool Distributing::is_state(BufferId id) const {
   return std::any_of(computes_.begin(), computes_.end(), [&](const auto& p) { return p.compute->carried == id; });
@@ -127,7 +127,7 @@ void Distributing::keep(Product& product) {
       *std::find_if(computes_.begin(), computes_.end(), [&](const auto& p) { return p.compute == product.compute; });
   const auto from = product.compute->read_from(side.access);
   const auto load = std::find_if(loads_.begin(), loads_.end(), [&](const auto& l) { return l.load.to == from; });
-  const auto more = result_.columns.at(product.compute).row_tiles * product.steps * 4;
+  const auto more = result_.columns.at(product.compute).row_tiles * product.steps * product.instruction->a.registers;
   if (load->block == place.block || result_.registers + more > room()) return;
   side.kept = true;
   result_.registers += more;

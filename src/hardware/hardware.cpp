@@ -43,9 +43,11 @@ std::int64_t Hardware::total(std::size_t level) const {
   return children;
 }
 
+std::int64_t warps_of(const InstructionShape& shape) { return shape.m >= 64 ? 4 : 1; }
+
 Hardware of_single_warps(Hardware hardware) {
   for (auto& unit : hardware.compute) {
-    const auto is_of_several = [](const InstructionShape& shape) { return shape.m >= 64; };
+    const auto is_of_several = [](const InstructionShape& shape) { return warps_of(shape) > 1; };
     if (!std::all_of(unit.instructions.begin(), unit.instructions.end(), is_of_several))
       std::erase_if(unit.instructions, is_of_several);
   }

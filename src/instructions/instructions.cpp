@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "instructions/fragments.hpp"
 #include "instructions/text.hpp"
 
 namespace napkin {
@@ -16,34 +17,36 @@ namespace {
 
 constexpr int first_machine = 80;
 
-// With g = lane / 4 and t = lane % 4, of operands so many to a register (r): rows g and g + 8, columns r * t .. and
-// the same r * 4 further on.
-Fragment operand_a(std::int64_t k, int to_register) {
-  const std::int64_t r = to_register;
-  return {16, k, 4, 4 * to_register, {{{4, 16 * r}, {8, 1}, {r, 16}, {2, 8}, {2, 16 * 4 * r}}}};
+// One that sums in the tile of a warp, and contracts so much.
+MatrixInstruction of_warp(std::string_view name, Datatype operands, Datatype sums, std::int64_t k, std::string_view ptx,
+                          int capability = first_machine, std::int64_t promoted = 0) {
+  constexpr auto m = accumulator_tile.rows, n = accumulator_tile.columns;
+  return {name,
+          operands,
+          sums,
+          m,
+          n,
+          k,
+          operand_fragment(m, k, operands),
+          operand_fragment(n, k, operands),
+          accumulator_fragment(),
+          ptx,
+          capability,
+          1,
+          promoted};
 }
-// Rows are n: column g of b, and k as above.
-Fragment operand_b(std::int64_t k, int to_register) {
-  const std::int64_t r = to_register;
-  return {8, k, 2, 2 * to_register, {{{4, 8 * r}, {8, 1}, {r, 8}, {2, 8 * 4 * r}}}};
-}
-// Rows g and g + 8, columns 2 * t and 2 * t + 1.
-Fragment accumulator() { return {16, 8, 4, 4, {{{4, 32}, {8, 1}, {2, 16}, {2, 8}}}}; }
 
 const std::vector<MatrixInstruction>& matrix_rows() {
+  using enum Datatype;
+  using instruction_text::promoted_f8;
   static const std::vector<MatrixInstruction> rows = {
-      {"m16n8k16", Datatype::f16, Datatype::f32, 16, 8, 16, operand_a(16, 2), operand_b(16, 2), accumulator(),
-       "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", 80},
-      {"m16n8k16", Datatype::bf16, Datatype::f32, 16, 8, 16, operand_a(16, 2), operand_b(16, 2), accumulator(),
-       "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", 80},
-      {"m16n8k8", Datatype::tf32, Datatype::f32, 16, 8, 8, operand_a(8, 1), operand_b(8, 1), accumulator(),
-       "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", 80},
-      {"m16n8k32", Datatype::i8, Datatype::i32, 16, 8, 32, operand_a(32, 4), operand_b(32, 4), accumulator(),
-       "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32", 80},
-      {"m16n8k32", Datatype::f8e4m3, Datatype::f32, 16, 8, 32, operand_a(32, 4), operand_b(32, 4), accumulator(),
-       "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32", 89, 1, instruction_text::promoted_f8},
-      {"m16n8k32", Datatype::f8e5m2, Datatype::f32, 16, 8, 32, operand_a(32, 4), operand_b(32, 4), accumulator(),
-       "mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e5m2.f32", 89, 1, instruction_text::promoted_f8},
+      of_warp("m16n8k16", f16, f32, 16, "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"),
+      of_warp("m16n8k8", f16, f32, 8, "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32"),
+      of_warp("m16n8k16", bf16, f32, 16, "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"),
+      of_warp("m16n8k8", tf32, f32, 8, "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32"),
+      of_warp("m16n8k32", i8, i32, 32, "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32"),
+      of_warp("m16n8k32", f8e4m3, f32, 32, "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32", 89, promoted_f8),
+      of_warp("m16n8k32", f8e5m2, f32, 32, "mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e5m2.f32", 89, promoted_f8),
   };
   return rows;
 }
@@ -184,19 +187,22 @@ void define(const Rows& rows, std::string_view used_in, std::string& text) {
 
 }  // namespace
 
-Fragment::Place Fragment::at(std::int64_t lane, std::int64_t value) const {
-  const auto place = layout(lane + lanes * value);
-  return {place % rows, place / rows};
-}
-
 std::span<const MatrixInstruction> matrix_instructions() { return matrix_rows(); }
-const MatrixInstruction* find_matrix_instruction(Datatype type, int warps) {
-  const auto rows = warps == 1 ? matrix_instructions() : warpgroup_instructions();
-  const auto found = std::find_if(rows.begin(), rows.end(), [&](const auto& row) { return row.operands == type; });
-  return found == rows.end() ? nullptr : &*found;
+const MatrixInstruction* find_matrix_instruction(Datatype type, int warps, std::int64_t contracted) {
+  const MatrixInstruction* best = nullptr;
+  const auto is_better = [&](const MatrixInstruction& row) {
+    return !best || (row.k >= contracted ? best->k < contracted || row.k < best->k : row.k > best->k);
+  };
+  for (const auto& row : warps == 1 ? matrix_instructions() : warpgroup_instructions())
+    if (row.operands == type && is_better(row)) best = &row;
+  return best;
 }
 std::span<const MatrixLoad> matrix_loads() { return load_rows; }
 std::span<const MatrixStore> matrix_stores() { return store_rows; }
+const MatrixLoad& find_matrix_load(int count, bool transposed) {
+  return *std::ranges::find_if(
+      load_rows, [&](const MatrixLoad& row) { return row.count == count && row.transposed == transposed; });
+}
 
 const MatrixInstruction* find_part_instruction(Datatype a, Datatype b) {
   const auto rows = part_instructions();

@@ -1,6 +1,8 @@
 // Products of an operand of f32 and one of f16 or bf16, as two products of tf32: rows, and the functions of CUDA C++
 // that kernels call. A step contracts 16 positions, in two instructions of 8. Both operands take positions 2 * t and
 // 2 * t + 1 of each eight where the instruction has t and t + 4, so that lanes hold of f32 what they hold of f16.
+#include <fmt/format.h>
+
 #include <array>
 
 #include "instructions/text.hpp"
@@ -9,20 +11,16 @@
 namespace napkin {
 namespace {
 
-constexpr std::int64_t depth = 16;
-
-// With g = lane / 4 and t = lane % 4: rows g and g + 8, columns 2 * t and 2 * t + 1, and the same 8 further on; each
-// number in a register, before it is split.
-Fragment side(std::int64_t rows) {
-  const int values = rows == 16 ? 8 : 4;
-  const Layout pairs =
-      rows == 16 ? Layout{{{4, 32}, {8, 1}, {2, 16}, {2, 8}, {2, 128}}} : Layout{{{4, 16}, {8, 1}, {2, 8}, {2, 64}}};
-  return {rows, depth, values, values, pairs};
+// What lanes hold of f16, each number in a register, before it is split.
+Fragment alone(Fragment side) {
+  side.registers = side.values;
+  return side;
 }
 MatrixInstruction in_parts(Datatype a, Datatype b) {
   const auto& whole = *find_matrix_instruction(Datatype::tf32);
-  return {whole.name, Datatype::tf32, Datatype::f32,    16, 8, depth,          side(16), side(8),
-          whole.c,    whole.ptx,      whole.capability, 1,  0, std::pair{a, b}};
+  const auto& halves = *find_matrix_instruction(Datatype::f16);
+  return {whole.name,      Datatype::tf32, Datatype::f32, whole.m,          whole.n, halves.k, alone(halves.a),
+          alone(halves.b), whole.c,        whole.ptx,     whole.capability, 1,       0,        std::pair{a, b}};
 }
 
 constexpr std::string_view splitting =
@@ -71,6 +69,20 @@ __device__ __forceinline__ void napkin_product_parts_b(float* c, const unsigned*
 )";
 
 }  // namespace
+
+// Rows: the halves of the tile first, as tf32 has them, and last the eights, which are instructions. Columns: the tiles
+// last.
+int part_register(bool rows, Fragment::Place place, int number) {
+  const auto half = static_cast<int>(place.row / 8), eight = static_cast<int>(place.column / 8);
+  return rows ? eight * 4 + number * 2 + half : half * 4 + eight * 2 + number;
+}
+std::string part_row(bool rows, const FragmentIndex& at) {
+  return fmt::format(fmt::runtime(rows ? "{} + {} % 2 * 8" : "{} + {} / 4 * 8"), at.group, at.reg);
+}
+std::string part_position(bool rows, const FragmentIndex& at) {
+  return fmt::format(fmt::runtime(rows ? "{1} / 4 * 8 + {0} * 2 + {1} % 4 / 2" : "{1} % 4 / 2 * 8 + {0} * 2 + {1} % 2"),
+                     at.quad, at.reg);
+}
 
 std::span<const MatrixInstruction> part_instructions() {
   static const std::array rows = {in_parts(Datatype::f32, Datatype::f16), in_parts(Datatype::f16, Datatype::f32),

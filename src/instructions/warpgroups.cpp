@@ -6,29 +6,17 @@
 #include <array>
 #include <vector>
 
+#include "instructions/fragments.hpp"
 #include "instructions/text.hpp"
 #include "napkin/instructions.hpp"
 
 namespace napkin {
 namespace {
 
-constexpr int warpgroup = 4;
-constexpr std::int64_t warpgroup_rows = 64, warpgroup_lanes = warpgroup * lanes_of_warp;
+constexpr int warpgroup = warpgroup_warps;
+constexpr std::int64_t warpgroup_rows = warpgroup * accumulator_tile.rows, warpgroup_lanes = warpgroup * lanes_of_warp;
+constexpr std::string_view warpgroup_architecture = "sm_90a";
 
-// Warp w has rows 16 * w and on; with g = lane / 4 and t = lane % 4 its lanes have rows g and g + 8, columns 2 * t and
-// 2 * t + 1, and of a so many to a register (r): columns r * t and on, and the same r * 4 further on.
-Fragment operand_a(std::int64_t r) {
-  return {warpgroup_rows,
-          8 * r,
-          4,
-          static_cast<int>(4 * r),
-          {{{4, r * warpgroup_rows}, {8, 1}, {4, 16}, {r, warpgroup_rows}, {2, 8}, {2, 4 * r * warpgroup_rows}}},
-          warpgroup_lanes};
-}
-Fragment warpgroup_accumulator() {
-  return {warpgroup_rows, 8, 4, 4, {{{4, 2 * warpgroup_rows}, {8, 1}, {4, 16}, {2, warpgroup_rows}, {2, 8}}},
-          warpgroup_lanes};
-}
 Fragment in_shared_memory(std::int64_t rows, std::int64_t k) { return {rows, k, 0, 0, {}, warpgroup_lanes}; }
 
 // Numbers of other than 16 bits are contracted along memory only.
@@ -36,16 +24,16 @@ const std::array<MatrixInstruction, 5>& warpgroup_table() {
   const auto row = [](std::string_view name, Datatype type, std::string_view ptx) {
     const auto bytes = napkin::row(type).bytes;
     const auto promoted = bytes == 1 ? instruction_text::promoted_f8 : 0;
-    const auto a = operand_a(4 / bytes);
+    const auto k = bytes_of_step / bytes, n = accumulator_tile.columns;
     return MatrixInstruction{name,
                              type,
                              Datatype::f32,
                              warpgroup_rows,
-                             8,
-                             a.columns,
-                             a,
-                             in_shared_memory(8, a.columns),
-                             warpgroup_accumulator(),
+                             n,
+                             k,
+                             operand_fragment(warpgroup_rows, k, type, warpgroup),
+                             in_shared_memory(n, k),
+                             accumulator_fragment(warpgroup),
                              ptx,
                              90,
                              warpgroup,
@@ -203,6 +191,7 @@ bool uses(std::string_view text, const std::string& name) {
 }  // namespace
 
 std::span<const MatrixInstruction> warpgroup_instructions() { return warpgroup_table(); }
+bool has_warpgroup_instructions(std::string_view architecture) { return architecture == warpgroup_architecture; }
 
 // Contracted along memory the leading offset is not read: eight rows of a panel are a swizzled pattern.
 OperandPlace operand_place(const SharedTile& tile) {

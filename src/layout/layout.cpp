@@ -65,6 +65,21 @@ std::string to_text(const Layout& layout) {
   return fmt::format("({}):({})", fmt::join(sizes, ","), fmt::join(strides, ","));
 }
 
+std::string to_expression(const Layout& layout, const std::string& index) {
+  const auto flat = coalesced(layout);
+  std::string text;
+  std::int64_t before = 1;
+  for (const auto& [size, stride] : flat.modes) {
+    const bool last = before * size == flat.size();
+    if (stride != 0)
+      text +=
+          fmt::format("{}{}{}{}{}", text.empty() ? "" : " + ", index, before > 1 ? fmt::format(" / {}", before) : "",
+                      last ? "" : fmt::format(" % {}", size), stride > 1 ? fmt::format(" * {}", stride) : "");
+    before *= size;
+  }
+  return text.empty() ? "0" : text;
+}
+
 Layout coalesced(const Layout& layout) {
   Layout result;
   for (const auto& mode : layout.modes) {

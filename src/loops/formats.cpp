@@ -24,7 +24,9 @@ void widen(LoopNest& nest, BufferId id, Datatype type) {
 // Registers hold both parts, so that single warps issue the instruction; they must be faster than lanes.
 bool multiplies_parts(const ComputeUnit& unit, int parts, const Hardware& hardware) {
   const auto rate = unit.rates.find(Datatype::tf32);
-  const auto of_warp = [](const InstructionShape& shape) { return shape.operands == Datatype::tf32 && shape.m < 64; };
+  const auto of_warp = [](const InstructionShape& shape) {
+    return shape.operands == Datatype::tf32 && warps_of(shape) == 1;
+  };
   if (rate == unit.rates.end() || std::ranges::none_of(unit.instructions, of_warp)) return false;
   const auto* lanes = hardware.find(Unit::fma);
   const auto f32 = lanes ? lanes->rates.find(Datatype::f32) : rate;

@@ -38,8 +38,8 @@ const InstructionShape* least_instruction(const Hardware& hardware, Datatype typ
   return least;
 }
 
-// Rows of an instruction that one warp holds: from 64 rows on, four warps issue it together.
-std::int64_t rows(const InstructionShape& shape) { return shape.m >= 64 ? shape.m / 4 : shape.m; }
+// Rows of an instruction that one warp holds.
+std::int64_t rows(const InstructionShape& shape) { return shape.m / warps_of(shape); }
 
 std::int64_t size_of(const Diagram& diagram, WireId wire) { return diagram.size(wire).value_or(1); }
 

@@ -11,11 +11,13 @@
 namespace napkin {
 namespace {
 
-constexpr std::int64_t rows_of_tile = 16, columns_of_tile = 8, columns_at_once = 16;
-constexpr std::int64_t values_of_tile = 4, values_of_line = 2;  // that a lane has
-constexpr std::int64_t registers_of_rows = 4;                   // of an operand of 16 rows, a step of an instruction
-constexpr std::int64_t registers_of_columns = 2;                // and of 8 columns
-constexpr std::int64_t bytes_of_step = 32;  // that those registers of a row have, of numbers of 8 bits so many
+constexpr auto sum_tile = accumulator_tile;
+constexpr std::int64_t columns_at_once = sum_tile.square() * sum_tile.columns;
+// Of an operand of so many rows or columns, a step of an instruction.
+constexpr std::int64_t registers_of(std::int64_t lines) {
+  return lines * bytes_of_step / (lanes_of_warp * register_bytes);
+}
+constexpr auto registers_of_rows = registers_of(sum_tile.rows), registers_of_columns = registers_of(sum_tile.columns);
 
 std::int64_t rows_of_warp(const RowDivision& warpgroup) { return pieces_of(warpgroup.held, warpgroup.warps); }
 
@@ -137,10 +139,9 @@ std::int64_t LaneRegisters::values(BufferId id, const RowDivision& warpgroup) co
   if (volume.rows == 0)
     if (const auto first = first_of_two(id)) of_rows = *first, of_columns /= *first;
   if (!mainloop_.has_rows_first()) std::swap(of_rows, of_columns);
-  const auto rows = pieces_of(of_rows, rows_of_tile);
-  const auto columns = of_columns > 1 ? round_up(of_columns, columns_at_once) / columns_of_tile : 1;
-  if (of_rows > 1 && of_columns > 1) return values_of_tile * rows * columns;
-  return of_rows > 1 || of_columns > 1 ? values_of_line * rows * columns : 1;
+  const auto rows = pieces_of(of_rows, sum_tile.rows);
+  const auto columns = of_columns > 1 ? round_up(of_columns, columns_at_once) / sum_tile.columns : 1;
+  return (of_rows > 1 ? sum_tile.lane_rows * rows : 1) * (of_columns > 1 ? sum_tile.lane_columns * columns : 1);
 }
 
 // How long the first of two axes is that a piece has.
@@ -152,7 +153,7 @@ std::optional<std::int64_t> LaneRegisters::first_of_two(BufferId id) const {
 }
 
 std::int64_t LaneRegisters::whole_rows(const MainloopOperation& column, const RowDivision& warpgroup) const {
-  const auto rows = pieces_of(rows_of_warp(warpgroup), rows_of_tile);
+  const auto rows = pieces_of(rows_of_warp(warpgroup), sum_tile.rows);
   const auto& made = *column.contraction;
   const auto k = mainloop_.exchanges_bytes(made) ? bytes_of_step : made.k;
   return rows * registers_of_rows * pieces_of(mainloop_.lengths_at(column)[made.depth.index], k) * made.parts;
@@ -167,7 +168,7 @@ bool LaneRegisters::is_state(BufferId id) const {
 std::int64_t LaneRegisters::whole_columns(const MainloopOperation& column) const {
   const auto& made = *column.contraction;
   const auto columns = made.across ? mainloop_.lengths_at(column)[made.across->index] : 1;
-  return pieces_of(columns, columns_of_tile) * registers_of_columns *
+  return pieces_of(columns, sum_tile.columns) * registers_of_columns *
          pieces_of(mainloop_.lengths_at(column)[made.depth.index], made.k) * made.parts;
 }
 
@@ -184,11 +185,11 @@ std::int64_t LaneRegisters::operands(const MainloopOperation& column, const RowD
   auto of_rows = rows_of_warp(warpgroup),
        of_columns = made.across ? mainloop_.lengths_at(column)[made.across->index] : 1;
   if (!mainloop_.has_rows_first()) std::swap(of_rows, of_columns);
-  const auto rows = pieces_of(of_rows, rows_of_tile);
-  const auto columns = round_up(of_columns, columns_at_once) / columns_of_tile;
+  const auto rows = pieces_of(of_rows, sum_tile.rows);
+  const auto columns = round_up(of_columns, columns_at_once) / sum_tile.columns;
   if (made.parts > 1) return all + registers_of_parts(rows, columns);
-  return all + (widens(mainloop_, column) ? 3 : 1) *
-                   std::min(rows * registers_of_rows + 4, columns * registers_of_columns + 4);
+  return all + (widens(mainloop_, column) ? 3 : 1) * std::min(rows * registers_of_rows + registers_of(columns_at_once),
+                                                              columns * registers_of_columns + registers_of_rows);
 }
 
 // Sums that lead stand from the beginning of the step on; within a warpgroup, operands of the step before while they

@@ -212,8 +212,6 @@ bool leads(const MainloopOperation& column) {
   return !column.compute->carried && !column.compute->column.repair && column.contraction->rows.staged;
 }
 
-std::int64_t warps_of(const InstructionShape& shape) { return shape.m >= 64 ? 4 : 1; }
-
 std::int64_t Mainloop::bytes(BufferId id) const {
   return values(id, lengths[row.index]) * napkin::row(nest->at(id).type).bytes;
 }

@@ -174,7 +174,4 @@ void divide_rows(Mainloop&);
 // The mainloop of a partition with the same splits in other sizes.
 void resize(Mainloop&, const Partition&);
 
-// From 64 rows on, four warps issue an instruction together.
-std::int64_t warps_of(const InstructionShape&);
-
 }  // namespace napkin

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "napkin/instructions.hpp"
+
 namespace napkin {
 namespace {
 
@@ -54,8 +56,8 @@ Residents residents(const BlockNeeds& block, const Hardware& hardware) {
 }
 
 WarpgroupShares shares_of_warpgroups(std::int64_t warpgroups, std::int64_t blocks, const Hardware& hardware) {
-  constexpr std::int64_t most = 240, copying = 24, warps_of_warpgroup = 4, most_begun = 256;
-  const auto lanes = warps_of_warpgroup * whole(hardware.limits.threads_per_warp, 32);
+  constexpr std::int64_t most = 240, copying = 24, most_begun = 256;
+  const auto lanes = warpgroup_warps * whole(hardware.limits.threads_per_warp, 32);
   const auto down = [](std::int64_t registers) { return registers / 8 * 8; };
   const auto all = whole(hardware.limits.registers_per_sm, 65536);
   const auto first = std::min(down(all / (lanes * (warpgroups + 1) * blocks)), most_begun);

@@ -43,6 +43,80 @@ TEST_CASE("lanes hold every entry of a fragment once") {
     }
 }
 
+TEST_CASE("all instructions of warps and of teams sum in one tile") {
+  for (const auto& rows : {matrix_instructions(), part_instructions(), warpgroup_instructions()})
+    for (const auto& row : rows) {
+      CAPTURE(row.name);
+      CHECK(row.m == row.warps * accumulator_tile.rows);
+      CHECK(row.n == accumulator_tile.columns);
+      CHECK((row.a.rows == row.m && row.a.columns == row.k && row.b.rows == row.n && row.b.columns == row.k));
+      for (int lane = 0; lane < row.c.lanes; ++lane)
+        for (int i = 0; i < accumulator_tile.values(); ++i) {
+          const auto half = i / accumulator_tile.lane_columns, pair = i % accumulator_tile.lane_columns;
+          const int of_warp = lane % 32;
+          const auto first = lane / 32 * accumulator_tile.rows;
+          CHECK(place(row.c, lane, i) ==
+                Place{first + half * accumulator_tile.groups() + of_warp / accumulator_tile.quads(),
+                      of_warp % accumulator_tile.quads() * accumulator_tile.lane_columns + pair});
+        }
+    }
+}
+
+TEST_CASE("the words for a place of a fragment are its layout") {
+  const FragmentIndex at{"group", "quad", "i", "1"};
+  const auto& f16 = instruction(Datatype::f16);
+  CHECK(f16.a.row_text(at) == "group + i % 2 * 8");
+  CHECK(f16.a.column_text(at) == "i / 2 * 8 + quad * 2 + 1");
+  // Of columns the operands of two tiles, the second behind the first.
+  const auto columns = operand_at_once(f16, false);
+  CHECK((columns.rows == 16 && columns.columns == 16 && columns.registers == 4));
+  CHECK(columns.row_text(at) == "group + i / 2 * 8");
+  CHECK(columns.column_text(at) == "i % 2 * 8 + quad * 2 + 1");
+  for (int r = 0; r < 4; ++r) CHECK(columns.register_of(columns.at(0, r * 2)) == r);
+  for (int lane = 0; lane < 32; ++lane)
+    for (int i = 0; i < 8; ++i) {
+      const auto [row, column] = f16.b.at(lane, i % 4);
+      CHECK(place(columns, lane, i) == Place{row + i / 4 * 8, column});
+    }
+  const auto& tf32 = instruction(Datatype::tf32);
+  CHECK(tf32.a.column_text(at) == "i / 2 * 4 + quad");
+  CHECK(in_order_of_sums(tf32.a).column_text(at) == "quad * 2 + i / 2");
+}
+
+// Lane 8 * i + r gives the address of row r of matrix i, which lanes then hold in register i.
+TEST_CASE("the rows of matrices that lanes ask for are those of the operand's registers") {
+  for (const auto& row : matrix_instructions())
+    for (const bool rows : {true, false})
+      for (const bool transposed : {true, false}) {
+        const auto fragment = operand_at_once(row, rows);
+        const auto asked = matrix_row(fragment, transposed);
+        const int of_register = fragment.values / fragment.registers;
+        for (int matrix = 0; matrix < fragment.registers; ++matrix)
+          for (int r = 0; r < 8; ++r) {
+            const auto first = fragment.at(0, matrix * of_register);
+            CHECK(asked.row(8 * matrix + r) == first.row + (transposed ? 0 : r));
+            CHECK(asked.column(8 * matrix + r) == first.column + (transposed ? r : 0));
+          }
+      }
+}
+
+TEST_CASE("a number that becomes two is where the functions of products in parts take it") {
+  for (const auto& row : part_instructions())
+    for (const bool rows : {true, false}) {
+      const auto fragment = operand_at_once(row, rows);
+      std::set<int> registers;
+      for (int i = 0; i < fragment.values; i += 2)
+        for (int n = 0; n < 2; ++n) registers.insert(part_register(rows, fragment.at(0, i), n));
+      CHECK(registers.size() == static_cast<std::size_t>(fragment.registers));
+      CHECK(*registers.rbegin() == fragment.registers - 1);
+    }
+}
+
+TEST_CASE("one architecture has the instructions of teams") {
+  CHECK(has_warpgroup_instructions("sm_90a"));
+  for (const auto* other : {"sm_90", "sm_80", "sm_89", "sm_100a", ""}) CHECK_FALSE(has_warpgroup_instructions(other));
+}
+
 // groupID = %laneid >> 2, threadID_in_group = %laneid % 4.
 
 TEST_CASE("m16n8k16 of f16 and bf16 has its fragments as the PTX ISA says") {
@@ -60,6 +134,24 @@ TEST_CASE("m16n8k16 of f16 and bf16 has its fragments as the PTX ISA says") {
         CHECK(place(row.c, lane, i) == Place{i < 2 ? group : group + 8, thread * 2 + (i & 1)});
     }
   }
+}
+
+TEST_CASE("m16n8k8 of f16 has its fragments as the PTX ISA says, and is for what contracts no more") {
+  const auto* row = find_matrix_instruction(Datatype::f16, 1, 8);
+  REQUIRE(row);
+  CHECK(row->name == "m16n8k8");
+  CHECK((row->a.registers == 2 && row->b.registers == 1 && row->c.registers == 4));
+  for (int lane = 0; lane < 32; ++lane) {
+    const int group = lane >> 2, thread = lane % 4;
+    for (int i = 0; i < 4; ++i) CHECK(place(row->a, lane, i) == Place{i < 2 ? group : group + 8, thread * 2 + (i & 1)});
+    // b: row is along k, column along n.
+    for (int i = 0; i < 2; ++i) CHECK(place(row->b, lane, i) == Place{group, thread * 2 + i});
+    for (int i = 0; i < 4; ++i) CHECK(place(row->c, lane, i) == Place{i < 2 ? group : group + 8, thread * 2 + (i & 1)});
+  }
+  for (const int contracted : {9, 16, 64}) CHECK(find_matrix_instruction(Datatype::f16, 1, contracted)->k == 16);
+  CHECK(instruction(Datatype::f16).k == 16);
+  CHECK(find_matrix_instruction(Datatype::bf16, 1, 8)->k == 16);
+  CHECK(find_matrix_instruction(Datatype::f16, warpgroup_warps, 8)->k == 16);
 }
 
 TEST_CASE("m16n8k8 of tf32 has its fragments as the PTX ISA says") {

@@ -33,6 +33,15 @@ TEST_CASE("a coalesced layout is the same function") {
   CHECK(to_text(coalesced({{{6, 1}, {1, 99}, {2, 6}}})) == "(12):(1)");
 }
 
+TEST_CASE("a layout is written as the expression of its places") {
+  CHECK(to_expression({{{8, 1}, {2, 8}, {2, 0}}}, "lane") == "lane % 16");
+  CHECK(to_expression({{{8, 0}, {2, 0}, {2, 8}}}, "lane") == "lane / 16 * 8");
+  CHECK(to_expression({{{8, 1}, {2, 0}, {2, 8}}}, "lane") == "lane % 8 + lane / 16 * 8");
+  CHECK(to_expression({{{8, 0}, {2, 8}, {2, 0}}}, "lane") == "lane / 8 % 2 * 8");
+  CHECK(to_expression({{{8, 1}}}, "group") == "group");
+  CHECK(to_expression({{{8, 0}}}, "group") == "0");
+}
+
 TEST_CASE("a composed layout is one function after the other, and is refused only where there is none") {
   int composed = 0;
   for (const auto& outer : some_layouts())

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <set>
 
+#include "napkin/instructions.hpp"
 #include "support/catch.hpp"
 #include "support/documents.hpp"
 #include "support/machine.hpp"
@@ -122,6 +123,27 @@ TEST_CASE("carve-outs end at the capacity, and one block leaves room for what is
     CHECK(machine.limits.shared_carve_outs.back() == smem.capacity->value);
     CHECK(smem.usable->value + machine.limits.reserved_shared_per_block->value == smem.capacity->value);
   }
+}
+
+TEST_CASE("the shapes of instructions that napkin prints are those of its table", "[hardware]") {
+  int found = 0;
+  for (const std::string& name : shipped()) {
+    const Hardware machine = read_machine(name);
+    if (machine.cuda_capability() < 80 || !machine.find(Unit::tensor)) continue;
+    for (const auto& shape : machine.find(Unit::tensor)->instructions) {
+      if (shape.name != "mma.sync" && shape.name != "wgmma") continue;
+      const auto warps = static_cast<int>(warps_of(shape));
+      const auto* row = find_matrix_instruction(shape.operands, warps);
+      if (!row) continue;
+      CAPTURE(name, shape.name, napkin::row(shape.operands).name);
+      CHECK((shape.m == row->m && shape.n == row->n && shape.k == row->k && warps == row->warps));
+      CHECK(shape.n_max == (warps > 1 ? most_warpgroup_columns : row->n));
+      CHECK(machine.cuda_capability() >= row->capability);
+      CHECK((warps == 1 || has_warpgroup_instructions(machine.cuda_architecture)));
+      ++found;
+    }
+  }
+  CHECK(found > 20);
 }
 
 TEST_CASE("the H100 is the one that the whitepaper describes", "[hardware]") {

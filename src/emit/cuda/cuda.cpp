@@ -110,7 +110,7 @@ void find_shorter(CudaPlan& printed, const Plan& plan) {
 }
 
 bool has_warpgroups(const Hardware& hardware, CudaPath path) {
-  return path == CudaPath::tensor && hardware.cuda_architecture == "sm_90a";
+  return path == CudaPath::tensor && has_warpgroup_instructions(hardware.cuda_architecture);
 }
 
 // Beside the kernel of warpgroups what single warps run in its place, or as many of its pieces as they have room for.

@@ -42,15 +42,18 @@ void NestPrinter::words(const std::string& by, const std::string& filled) {
   out_.line(fmt::format(
       "// Planned registers of a thread: {}, of which {} for values and operands and {} for the rest; at most {}.",
       warps_.registers, warps_.registers - warps_.registers_beside, warps_.registers_beside, warps_.most_registers));
+  constexpr auto rows = accumulator_tile.rows;
   const auto of_warps = [&](const Split& group) {
-    return warps_.warpgroup > 1 && group.size > rows_of_fragment ? "for each warp, 16 of every 64"
-                                                                 : "one tile for each warp";
+    return warps_.warpgroup > 1 && group.size > rows
+               ? fmt::format("for each warp, {} of every {}", rows, rows * warps_.warpgroup)
+               : std::string("one tile for each warp");
   };
   for (const auto& group : nest_.groups)
     out_.line(fmt::format("//   {:<24}  {}", groups_.words(group),
-                          !groups_.is_block(group)      ? of_warps(group)
-                          : warps_.scheduler.persistent ? "each block takes one tile at a time"
-                                                        : "one tile for each block"));
+                          !groups_.is_block(group)
+                              ? of_warps(group)
+                              : std::string(warps_.scheduler.persistent ? "each block takes one tile at a time"
+                                                                        : "one tile for each block")));
   print_streams(nest_.body, filled);
 }
 void NestPrinter::print_streams(const LoopBody& block, const std::string& filled) {
@@ -74,10 +77,11 @@ void NestPrinter::declare_tiles() {
 
 void NestPrinter::lanes() {
   const auto& lanes = columns_.lanes;
-  out_.declare(lanes.warp, "threadIdx.x / 32");
-  out_.declare(lanes.lane, "threadIdx.x % 32");
-  out_.declare(lanes.group, lanes.lane + " / 4", "the lane's rows of fragments");
-  out_.declare(lanes.quad, lanes.lane + " % 4", "and its columns");
+  out_.declare(lanes.warp, fmt::format("threadIdx.x / {}", lanes_of_warp));
+  out_.declare(lanes.lane, fmt::format("threadIdx.x % {}", lanes_of_warp));
+  out_.declare(lanes.group, fmt::format("{} / {}", lanes.lane, accumulator_tile.quads()),
+               "the lane's rows of fragments");
+  out_.declare(lanes.quad, fmt::format("{} % {}", lanes.lane, accumulator_tile.quads()), "and its columns");
 }
 void NestPrinter::warps() {
   const auto& lanes = columns_.lanes;
@@ -89,7 +93,7 @@ void NestPrinter::warps() {
     auto number = faster == 1 ? lanes.warp : fmt::format("{} / {}", lanes.warp, faster);
     if (!slowest) number += fmt::format(" % {}", each.most());
     if (each.around.is_whole()) page_.limit(each.group->wire);
-    if (warps_.warpgroup > 1 && each.group->size > rows_of_fragment) {
+    if (warps_.warpgroup > 1 && each.group->size > accumulator_tile.rows) {
       rows_of_warpgroup(each);
       continue;
     }
@@ -98,12 +102,12 @@ void NestPrinter::warps() {
   for (std::uint32_t w = 0; w < page_.own.size(); ++w) only_position(w);
   out_.line();
 }
-// A warpgroup's rows lie one after another, and each instruction has the next 64 of them: a warp has 16 of every 64.
+// A warpgroup's rows lie one after another, and each instruction has the next of them, of which a warp has a tile's.
 void NestPrinter::rows_of_warpgroup(const GroupPrinter::Entered& rows) {
-  const auto together = rows_of_fragment * warps_.warpgroup, all = rows.group->size * warps_.warpgroup;
-  const auto offset =
-      fmt::format("{0} / {1} * {2} + {0} % {1} * {3}", columns_.lanes.warp, warps_.warpgroup, all, rows_of_fragment);
-  groups_.print(rows, offset, all - together + rows_of_fragment);
+  const auto together = accumulator_tile.rows * warps_.warpgroup, all = rows.group->size * warps_.warpgroup;
+  const auto offset = fmt::format("{0} / {1} * {2} + {0} % {1} * {3}", columns_.lanes.warp, warps_.warpgroup, all,
+                                  accumulator_tile.rows);
+  groups_.print(rows, offset, all - together + accumulator_tile.rows);
 }
 void NestPrinter::only_position(std::uint32_t w) {
   auto& piece = page_.own[w];

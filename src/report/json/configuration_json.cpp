@@ -116,7 +116,7 @@ Json launch_json(const Launch& launch) {
           {"losses", list(launch.losses, loss)}};
 }
 
-// Every key that says team, as the first reports did, is repeated with the word of CUDA: warpgroup.
+// Every key that says warpgroup, as the first reports did, is repeated with the word of CUDA: warpgroup.
 void repeat_as_warpgroups(Json& json) {
   if (json.is_object()) {
     std::vector<std::pair<std::string, Json>> repeated;

@@ -202,12 +202,17 @@ void __syncwarp(unsigned) {
 
 void napkin_mma_m16n8k16_f16(float* c, const unsigned* a, const unsigned* b) {
   emulation::Product<float> record{c, a, b};
-  emulation::meet(emulation::m16n8k16<__half>, &record);
+  emulation::meet(emulation::m16n8_of_halves<__half, 16>, &record);
+}
+
+void napkin_mma_m16n8k8_f16(float* c, const unsigned* a, const unsigned* b) {
+  emulation::Product<float> record{c, a, b};
+  emulation::meet(emulation::m16n8_of_halves<__half, 8>, &record);
 }
 
 void napkin_mma_m16n8k16_bf16(float* c, const unsigned* a, const unsigned* b) {
   emulation::Product<float> record{c, a, b};
-  emulation::meet(emulation::m16n8k16<__nv_bfloat16>, &record);
+  emulation::meet(emulation::m16n8_of_halves<__nv_bfloat16, 16>, &record);
 }
 
 void napkin_mma_m16n8k8_tf32(float* c, const unsigned* a, const unsigned* b) {

@@ -126,22 +126,24 @@ struct Product {
   const unsigned *a, *b;
 };
 
-// m16n8k16 of 2-byte operands: a0 a1 at row g, columns 2t, 2t+1; a2 a3 at row g+8; a4..a7 the same, 8 columns on.
-template <class Number>
-void m16n8k16(std::array<void*, 32>& lanes) {
-  double a[16][16], b[16][8];
+// m16n8k16 of 2-byte operands: a0 a1 at row g, columns 2t, 2t+1; a2 a3 at row g+8; a4..a7 the same, 8 columns on, which
+// m16n8k8 does not have.
+template <class Number, int depth>
+void m16n8_of_halves(std::array<void*, 32>& lanes) {
+  double a[16][depth], b[depth][8];
   for (int lane = 0; lane < 32; ++lane) {
     const auto& mine = *static_cast<Product<float>*>(lanes[static_cast<std::size_t>(lane)]);
     const int g = lane / 4, t = lane % 4;
-    for (int i = 0; i < 8; ++i) a[i % 4 < 2 ? g : g + 8][t * 2 + i % 2 + (i >= 4 ? 8 : 0)] = entry<Number>(mine.a, i);
-    for (int i = 0; i < 4; ++i) b[t * 2 + i % 2 + (i >= 2 ? 8 : 0)][g] = entry<Number>(mine.b, i);
+    for (int i = 0; i < depth / 2; ++i)
+      a[i % 4 < 2 ? g : g + 8][t * 2 + i % 2 + (i >= 4 ? 8 : 0)] = entry<Number>(mine.a, i);
+    for (int i = 0; i < depth / 4; ++i) b[t * 2 + i % 2 + (i >= 2 ? 8 : 0)][g] = entry<Number>(mine.b, i);
   }
   for (int lane = 0; lane < 32; ++lane) {
     auto& mine = *static_cast<Product<float>*>(lanes[static_cast<std::size_t>(lane)]);
     const int g = lane / 4, t = lane % 4;
     for (int i = 0; i < 4; ++i) {
       double sum = static_cast<double>(mine.c[i]);
-      for (int k = 0; k < 16; ++k) sum += a[i < 2 ? g : g + 8][k] * b[k][t * 2 + i % 2];
+      for (int k = 0; k < depth; ++k) sum += a[i < 2 ? g : g + 8][k] * b[k][t * 2 + i % 2];
       mine.c[i] = static_cast<float>(sum);
     }
   }
@@ -277,6 +279,7 @@ T __shfl_sync(unsigned, T value, int lane) {
 // What emitted kernels call.
 
 void napkin_mma_m16n8k16_f16(float* c, const unsigned* a, const unsigned* b);
+void napkin_mma_m16n8k8_f16(float* c, const unsigned* a, const unsigned* b);
 void napkin_mma_m16n8k16_bf16(float* c, const unsigned* a, const unsigned* b);
 void napkin_mma_m16n8k8_tf32(float* c, const unsigned* a, const unsigned* b);
 void napkin_mma_m16n8k32_i8(int* c, const unsigned* a, const unsigned* b);

@@ -112,7 +112,7 @@ class Threading {
     return std::count_if(kernel_.partition.splits.begin(), kernel_.partition.splits.end(),
                          [&](const Split& s) { return s.kind == SplitKind::stream && s.wire == wire; });
   }
-  // Kept by every output, folded by no column, and read at its own place by all; if streamed then once,
+  // ResidentOperands by every output, folded by no column, and read at its own place by all; if streamed then once,
   // around all columns that carry it.
   bool may_share(WireId wire) const {
     const auto& diagram = kernel_.program.scratch;

@@ -84,7 +84,8 @@ void FragmentPrinter::pack_rows(const Product& product) {
 }
 void FragmentPrinter::declare_operands(const Product& product) {
   const auto& name = operands_[product.compute] = page_.pool.fresh("a");
-  out_.line(fmt::format("unsigned {}[{}][{}][4];", name, warps_.columns.at(product.compute).row_tiles, product.steps));
+  out_.line(fmt::format("unsigned {}[{}][{}][{}];", name, warps_.columns.at(product.compute).row_tiles, product.steps,
+                        product.instruction->a.registers));
 }
 // Around the loop in whose rounds they are prepared.
 void FragmentPrinter::operands(const Product& product) {

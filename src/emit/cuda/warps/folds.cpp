@@ -74,25 +74,24 @@ bool FragmentPrinter::is_handed(BufferId id, const Here& here) const {
 }
 // What the lane of the row has that holds the column at hand.
 void FragmentPrinter::hand_around(const Compute& compute, Here& here) {
+  constexpr auto tile = accumulator_tile;
   for (const auto& [access, id] : compute.reads) {
     if (!is_handed(id, here) || here.turn_values.contains(id)) continue;
     auto there = here;
-    there.column = here.turn + " / 8";
-    there.pair = here.turn + " % 2";
-    there.value = fmt::format("{} * 2 + {}", here.half, there.pair);
+    there.column = fmt::format("{} / {}", here.turn, tile.columns);
+    there.pair = fmt::format("{} % {}", here.turn, tile.lane_columns);
+    there.value = value_of(here.half, there.pair);
     const auto& name = here.turn_values[id] = page_.pool.fresh(page_.buffer(id) + "_at");
-    out_.line(fmt::format("const {} {} = __shfl_sync(0xffffffffu, {}, {} - {} + {} % 8 / 2);",
+    out_.line(fmt::format("const {} {} = __shfl_sync(0xffffffffu, {}, {} - {} + {} % {} / {});",
                           warps_.is_integer(id) ? "int" : "float", name, slot(id, there), lanes.lane, lanes.quad,
-                          here.turn));
+                          here.turn, tile.columns, tile.lane_columns));
   }
 }
 
-// Columns of a row lie in the four lanes of a group, rows in its eight groups.
+// Columns of a row lie in the lanes of a group, rows in the groups.
 void FragmentPrinter::exchange(const Compute& compute, const std::string& partial, bool rows, bool columns) {
-  std::vector<int> masks;
-  if (columns) masks = {1, 2};
-  if (rows) masks.insert(masks.end(), {4, 8, 16});
-  for (const int mask : masks)
+  const auto first = columns ? 1 : accumulator_tile.quads(), end = rows ? lanes_of_warp : accumulator_tile.quads();
+  for (auto mask = first; mask < end; mask *= 2)
     join(compute, partial, fmt::format("__shfl_xor_sync(0xffffffffu, {}, {})", partial, mask));
 }
 

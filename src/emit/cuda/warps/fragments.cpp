@@ -26,6 +26,14 @@ LaneNames::LaneNames(Identifiers& pool)
       value(pool.fresh("e")),
       step(pool.fresh("k")) {}
 
+namespace {
+
+// Rows and columns of a fragment that are next to each other by the lanes alone.
+constexpr std::int64_t eights = accumulator_tile.columns;
+static_assert(accumulator_tile.groups() == eights);
+
+}  // namespace
+
 FragmentPrinter::FragmentPrinter(Page& page, const WarpNest& warps)
     : StatementPrinter(page, {Language::cuda, true, true}), lanes(page.pool), warps_(warps) {
   each_step(warps_.nest->body, [&](const LoopStatement& step) {
@@ -103,7 +111,7 @@ FragmentPrinter::Here FragmentPrinter::pair(const Grid& grid, Here& first) {
   auto second = first;
   for (auto* here : {&first, &second}) {
     here->pair = here == &first ? "0" : "1";
-    here->value = fmt::format("{} * 2 + {}", here->half, here->pair);
+    here->value = value_of(here->half, here->pair);
     const auto wire = grid.columns->index;
     here->unclamped[*grid.columns] = page_.pool.fresh(page_.wires[wire] + "_at");
     here->position[*grid.columns] = page_.pool.fresh(page_.wires[wire]);
@@ -145,11 +153,20 @@ std::string FragmentPrinter::guard(ArrayId id, const Here& here) const {
   return fmt::format("{}", fmt::join(all, " && "));
 }
 
+// A lane's value of a fragment, by its row and column among those that the lane has; and the column there.
+std::string FragmentPrinter::value_of(const std::string& half, const std::string& pair) {
+  return fmt::format("{} * {} + {}", half, accumulator_tile.lane_columns, pair);
+}
+std::string FragmentPrinter::column_of(const std::string& first, const std::string& pair) const {
+  return fmt::format("{} + {} * {} + {}", first, lanes.quad, accumulator_tile.lane_columns, pair);
+}
+
 // Loops
 
 int FragmentPrinter::open_cells(const Grid& grid, Here& here) {
   if (!grid.rows || !grid.columns) return open_rows(grid, here) + open_columns(grid, here);
-  here.half = lanes.value + " / 2", here.pair = lanes.value + " % 2";
+  here.half = fmt::format("{} / {}", lanes.value, accumulator_tile.lane_columns);
+  here.pair = fmt::format("{} % {}", lanes.value, accumulator_tile.lane_columns);
   const int opened = open_values(grid, here);
   place(grid, here, true, true);
   return opened;
@@ -159,7 +176,7 @@ int FragmentPrinter::open_values(const Grid& grid, Here& here) {
   here.row = lanes.row, here.column = lanes.column, here.value = lanes.value;
   loop(here.row, grid.row_tiles);
   loop(here.column, grid.column_tiles);
-  loop(here.value, 4);
+  loop(here.value, accumulator_tile.values());
   return 3;
 }
 int FragmentPrinter::open_rows(const Grid& grid, Here& here) {
@@ -172,16 +189,16 @@ int FragmentPrinter::open_rows(const Grid& grid, Here& here) {
 // Of the rows of a fragment that is at hand.
 void FragmentPrinter::open_half(const Grid& grid, Here& here) {
   here.row = lanes.row, here.half = lanes.half;
-  loop(here.half, 2);
-  if (!here.column.empty()) here.value = fmt::format("{} * 2 + {}", here.half, here.pair);
+  loop(here.half, accumulator_tile.lane_rows);
+  if (!here.column.empty()) here.value = value_of(here.half, here.pair);
   place(grid, here, true, false);
 }
 int FragmentPrinter::open_columns(const Grid& grid, Here& here) {
   if (!grid.columns) return place(grid, here, false, false), 0;
   here.column = lanes.column, here.pair = lanes.pair;
   loop(here.column, grid.column_tiles);
-  loop(here.pair, 2);
-  if (!here.row.empty()) here.value = fmt::format("{} * 2 + {}", here.half, here.pair);
+  loop(here.pair, accumulator_tile.lane_columns);
+  if (!here.row.empty()) here.value = value_of(here.half, here.pair);
   place(grid, here, false, true);
   return 2;
 }
@@ -190,7 +207,8 @@ int FragmentPrinter::open_columns(const Grid& grid, Here& here) {
 void FragmentPrinter::place(const Grid& grid, Here& here, bool rows, bool columns) {
   const auto half = here.half.find(' ') == std::string::npos ? here.half : "(" + here.half + ")";
   if (rows) {
-    const auto eight = fmt::format("{} * {} + {} * 8", here.row, row_step(*grid.rows), half);
+    const auto eight =
+        fmt::format("{} * {} + {} * {}", here.row, row_step(*grid.rows), half, accumulator_tile.groups());
     place(*grid.rows, eight + " + " + lanes.group, here, eight);
   }
   if (columns) place_column(grid, here);
@@ -204,11 +222,11 @@ std::int64_t FragmentPrinter::row_step(WireId rows) const {
   const bool divided = std::any_of(groups.begin(), groups.end(), [&](const Split& group) {
     return group.wire == rows && group.level > page_.kernel.block_level;
   });
-  return rows_of_fragment * (divided ? warps_.warpgroup : 1);
+  return accumulator_tile.rows * (divided ? warps_.warpgroup : 1);
 }
 void FragmentPrinter::place_column(const Grid& grid, Here& here) {
-  const auto eight = here.column + " * 8";
-  place(*grid.columns, fmt::format("{} + {} * 2 + {}", eight, lanes.quad, here.pair), here, eight);
+  const auto eight = fmt::format("{} * {}", here.column, accumulator_tile.columns);
+  place(*grid.columns, column_of(eight, here.pair), here, eight);
 }
 void FragmentPrinter::place(WireId wire, const std::string& offset, Here& here, const std::string& eight) {
   const auto& piece = page_.own[wire.index];
@@ -227,8 +245,8 @@ std::string FragmentPrinter::declared(BufferId id) const {
   auto text = page_.buffer(id);
   if (grid.rows) text += fmt::format("[{}]", grid.row_tiles);
   if (grid.columns) text += fmt::format("[{}]", grid.column_tiles);
-  if (grid.rows || grid.columns) text += grid.rows && grid.columns ? "[4]" : "[2]";
-  return text;
+  const auto values = (grid.rows ? accumulator_tile.lane_rows : 1) * (grid.columns ? accumulator_tile.lane_columns : 1);
+  return values > 1 ? fmt::format("{}[{}]", text, values) : text;
 }
 std::string FragmentPrinter::slot(BufferId id, const Here& here) const {
   const auto& grid = warps_.arrays.at(id);
@@ -268,10 +286,11 @@ std::string FragmentPrinter::index(const Index& index, bool clamped, const Here&
   return code_index(index, [&](WireId wire) {
     const auto all = here.unclamped.find(wire);
     const auto eight = here.eight.find(wire);
-    if (together % 8 != 0 || eight == here.eight.end())
+    if (together % eights != 0 || eight == here.eight.end())
       return !clamped && all != here.unclamped.end() ? all->second : here.position.at(wire);
     const auto& piece = page_.own[wire.index];
-    const auto first = together == 8 ? eight->second : fmt::format("({}) / {} * {}", eight->second, together, together);
+    const auto first =
+        together == eights ? eight->second : fmt::format("({}) / {} * {}", eight->second, together, together);
     return clear_ == wire ? sum(piece.begin, first)
                           : fmt::format("min({}, {} - 1)", sum(piece.begin, first), piece.end);
   });
@@ -309,6 +328,7 @@ std::string FragmentPrinter::input(BufferId id, const Access& from, const Here& 
                      tile_place(tile->second.layout, local(tile->second.row), local(tile->second.column)));
 }
 
+std::string further(std::int64_t places) { return places == 0 ? "" : fmt::format(" + {}", places); }
 std::string tile_pointer(const Page& page, BufferId id) { return page.buffer(id) + "_tile"; }
 std::string tile_place(const SharedTile& tile, const std::string& row, const std::string& column) {
   if (tile.panel != tile.columns)

@@ -73,6 +73,8 @@ class FragmentPrinter : StatementPrinter<Page, OpenFragments> {
   int open_values(const Grid&, Here&);
   int open_rows(const Grid&, Here&);
   int open_columns(const Grid&, Here&);
+  static std::string value_of(const std::string& half, const std::string& pair);
+  std::string column_of(const std::string& first, const std::string& pair) const;
   void place(const Grid&, Here&, bool rows, bool columns);
   void place(WireId, const std::string& offset, Here&, const std::string& eight = "");
   std::string index(const Index&, bool clamped, const Here&) const;
@@ -116,13 +118,14 @@ class FragmentPrinter : StatementPrinter<Page, OpenFragments> {
   void load(const Operand&, const Product&, bool rows, const std::string& to, const std::string& tile);
   void load_one_by_one(const Operand&, const Product&, bool rows, const std::string& to, const std::string& tile);
   void pack(const Product&, bool rows, const std::string& to);
-  using EachRegister = std::function<void(int r, const std::vector<std::string>& numbers)>;
-  // Of what the warp computed, two neighbours of the fragment's r-th register; of columns, counted as those of rows.
-  void each_register(const Product&, bool rows, int numbers, const EachRegister& take);
+  using EachRegister = std::function<void(const Fragment::Place& first, const std::vector<std::string>& numbers)>;
+  // Of what the warp computed, the numbers of each register of the operand, and the place of the first of them.
+  void each_register(const Product&, bool rows, const EachRegister& take);
   struct OperandRegisters {
-    int rows, columns, second;
+    int rows, columns, next;
   };
   static OperandRegisters held_by(const Product&);
+  static const MatrixInstruction& loaded_as(const Product&);
   void load_side(const Product&, bool rows, const std::string& to);
   void load_parts(const Product&, bool rows, const std::string& to);
   void widen(const Product&, bool rows, const std::string& to);
@@ -154,6 +157,8 @@ class FragmentPrinter : StatementPrinter<Page, OpenFragments> {
   std::set<const Compute*> declared_ahead_;
 };
 
+// " + 8", nothing for 0.
+std::string further(std::int64_t places);
 // "K_tile", the pointer to the piece at hand of a tile in shared memory.
 std::string tile_pointer(const Page&, BufferId);
 // "napkin_place<128, 3>(row, column)".

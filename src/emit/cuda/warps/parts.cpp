@@ -14,21 +14,23 @@ void FragmentPrinter::load_parts(const Product& product, bool rows, const std::s
   computed ? split_computed(product, rows, to) : split(product, rows, to);
 }
 
-// Of the four registers of a load, the first two are the first eight positions of what is summed for rows, and the
-// first eight columns for columns.
+// What is loaded has two neighbours in a register.
 void FragmentPrinter::widen(const Product& product, bool rows, const std::string& to) {
   const auto [a, b] = *product.instruction->formats;
   const auto narrow = page_.pool.fresh("narrow");
-  out_.line(fmt::format("unsigned {}[4];", narrow));
+  const auto fragment = operand_at_once(loaded_as(product), rows);
+  const int pair = fragment.values / fragment.registers;
+  out_.line(fmt::format("unsigned {}[{}];", narrow, fragment.registers));
   const auto& side = rows ? product.rows : product.columns;
   if (side.computed)
     pack(product, rows, narrow);
   else
     load(side, product, rows, narrow, rows ? lanes.row : lanes.column);
-  for (int r = 0; r < 4; ++r) {
-    const int first = r / 2 * 4 + r % 2 * (rows ? 1 : 2), second = first + (rows ? 2 : 1);
+  for (int r = 0; r < fragment.registers; ++r) {
+    const auto at = fragment.at(0, r * pair);
     out_.line(fmt::format("napkin_widen_pair<{0}>({1}[{2}], {3}[{4}], {3}[{5}]);",
-                          code_storage(Language::cuda, rows ? a : b), narrow, r, to, first, second));
+                          code_storage(Language::cuda, rows ? a : b), narrow, r, to, part_register(rows, at, 0),
+                          part_register(rows, at, 1)));
   }
 }
 
@@ -38,26 +40,26 @@ void FragmentPrinter::split(const Product& product, bool rows, const std::string
   const auto& layout = warps_.tiles.at(side.buffer).layout;
   const auto first = first_of_warp(side, product, rows);
   const auto i = page_.pool.fresh("i");
-  const auto own = rows ? fmt::format("{}{} * 16 + {} + {} % 2 * 8", first, lanes.row, lanes.group, i)
-                        : fmt::format("{}{} * 16 + {} + {} / 4 * 8", first, lanes.column, lanes.group, i);
-  const auto step = fmt::format(fmt::runtime(rows ? "{0} * 16 + {2} / 4 * 8 + {1} * 2 + {2} % 4 / 2"
-                                                  : "{0} * 16 + {2} % 4 / 2 * 8 + {1} * 2 + {2} % 2"),
-                                lanes.step, lanes.quad, i);
+  const FragmentIndex at{lanes.group, lanes.quad, i, ""};
+  const auto own =
+      fmt::format("{}{} * {} + {}", first, rows ? lanes.row : lanes.column, accumulator_tile.rows, part_row(rows, at));
+  const auto step = fmt::format("{} * {} + {}", lanes.step, product.instruction->k, part_position(rows, at));
   const auto place = side.transposed ? tile_place(layout, step, own) : tile_place(layout, own, step);
-  loop(i, 8);
-  out_.line(fmt::format("napkin_split(napkin_shared_read({0} + {1}), {2}[{3}], {2}[8 + {3}]);",
-                        tile_pointer(page_, side.buffer), place, to, i));
+  const auto registers = operand_at_once(*product.instruction, rows).registers;  // of either part
+  loop(i, registers);
+  out_.line(fmt::format("napkin_split(napkin_shared_read({0} + {1}), {2}[{3}], {2}[{4} + {3}]);",
+                        tile_pointer(page_, side.buffer), place, to, i, registers));
   out_.close();
 }
 
-// What the warp computed stays where it is. Of rows, registers have the halves of the rows side by side; of columns,
-// the positions that are multiplied.
+// What the warp computed stays where it is.
 void FragmentPrinter::split_computed(const Product& product, bool rows, const std::string& to) {
-  each_register(product, rows, 2, [&](int r, const std::vector<std::string>& numbers) {
-    const int half = r % 2, step = r / 2;
-    const int first = rows ? step * 4 + half : half * 4 + step * 2, second = first + (rows ? 2 : 1);
-    out_.line(fmt::format("napkin_split({0}, {1}[{2}], {1}[{3}]);", numbers[0], to, first, first + 8));
-    out_.line(fmt::format("napkin_split({0}, {1}[{2}], {1}[{3}]);", numbers[1], to, second, second + 8));
+  const int registers = operand_at_once(*product.instruction, rows).registers;
+  each_register(product, rows, [&](const Fragment::Place& at, const std::vector<std::string>& numbers) {
+    for (std::size_t n = 0; n < numbers.size(); ++n) {
+      const int upper = part_register(rows, at, static_cast<int>(n));
+      out_.line(fmt::format("napkin_split({0}, {1}[{2}], {1}[{3}]);", numbers[n], to, upper, upper + registers));
+    }
   });
 }
 

@@ -17,7 +17,8 @@ void FragmentPrinter::product(const Product& product) {
   limit(product);
   begin(*product.compute);
   const auto& grid = warps_.columns.at(product.compute);
-  const auto pairs = grid.column_tiles / 2;
+  constexpr auto square = accumulator_tile.square();
+  const auto pairs = grid.column_tiles / square;
   const bool rows_first = product.rows.computed || product.rows.kept || grid.row_tiles <= pairs;
   const auto rows = page_.pool.fresh("a"), columns = page_.pool.fresh("b");
   if (product.promoted > 0) declare_sums(product);
@@ -26,10 +27,9 @@ void FragmentPrinter::product(const Product& product) {
   const auto load_rows = [&](const std::string& to) { load_side(product, true, to); };
   const auto load_columns = [&](const std::string& to) { load_side(product, false, to); };
   const auto multiply = [&](const std::string& a, const std::string& b) {
-    for (int second = 0; second < 2; ++second)
-      out_.line(fmt::format("{}({}[{}][{} * 2{}], {}, {}{});", product_name(*product.instruction), sums(product),
-                            lanes.row, lanes.column, second ? " + 1" : "", a, b,
-                            second ? fmt::format(" + {}", held.second) : ""));
+    for (int n = 0; n < square; ++n)
+      out_.line(fmt::format("{}({}[{}][{} * {}{}], {}, {}{});", product_name(*product.instruction), sums(product),
+                            lanes.row, lanes.column, square, further(n), a, b, further(n * held.next)));
   };
   if (rows_first) {
     auto a = fmt::format("{}[{}]", rows, lanes.row);
@@ -64,11 +64,18 @@ void FragmentPrinter::product(const Product& product) {
   round(*product.compute);
 }
 
-// Registers of 16 rows, of 16 columns, and where in them those of the second 8 columns begin.
+// Registers of the rows of a tile and of as many columns, and how far in them those of the next tile are.
 FragmentPrinter::OperandRegisters FragmentPrinter::held_by(const Product& product) {
-  const auto& formats = product.instruction->formats;
-  if (!formats) return {4, 4, 2};
-  return {formats->first == Datatype::f32 ? 16 : 8, formats->second == Datatype::f32 ? 16 : 8, 4};
+  const auto& row = *product.instruction;
+  const auto parts = [&](bool rows) {
+    return row.formats && (rows ? row.formats->first : row.formats->second) == Datatype::f32 ? 2 : 1;
+  };
+  return {operand_at_once(row, true).registers * parts(true), operand_at_once(row, false).registers * parts(false),
+          row.b.registers};
+}
+// Where numbers of other formats become those of the instruction, they are loaded, or made, as for one of 16 bits.
+const MatrixInstruction& FragmentPrinter::loaded_as(const Product& product) {
+  return product.instruction->formats ? *find_matrix_instruction(Datatype::f16) : *product.instruction;
 }
 void FragmentPrinter::load_side(const Product& product, bool rows, const std::string& to) {
   if (product.instruction->formats) return load_parts(product, rows, to);
@@ -84,8 +91,9 @@ std::string FragmentPrinter::sums(const Product& product) const {
 void FragmentPrinter::declare_sums(const Product& product) {
   const auto& grid = warps_.arrays.at(product.compute->to);
   const auto& name = sums_[product.compute] = page_.pool.fresh(page_.buffer(product.compute->to) + "_part");
-  out_.line(fmt::format("float {}[{}][{}][4] = {{}};  // of {} products at most, before they are added to sums in f32",
-                        name, grid.row_tiles, grid.column_tiles, product.promoted * product.instruction->k));
+  out_.line(fmt::format("float {}[{}][{}][{}] = {{}};  // of {} products at most, before they are added to sums in f32",
+                        name, grid.row_tiles, grid.column_tiles, accumulator_tile.values(),
+                        product.promoted * product.instruction->k));
 }
 void FragmentPrinter::begin_sums(const Product& product) {
   Here here;
@@ -124,7 +132,7 @@ std::string FragmentPrinter::kept_name(const Product& product) const { return ke
 void FragmentPrinter::keep(const Product& product) {
   const auto& name = kept_[product.rows.buffer] = page_.pool.fresh(page_.buffer(product.rows.buffer) + "_kept");
   const auto& grid = warps_.columns.at(product.compute);
-  out_.line(fmt::format("unsigned {}[{}][{}][4];", name, product.steps, grid.row_tiles));
+  out_.line(fmt::format("unsigned {}[{}][{}][{}];", name, product.steps, grid.row_tiles, held_by(product).rows));
   loop(lanes.step, product.steps);
   loop(lanes.row, grid.row_tiles);
   load(product.rows, product, true, fmt::format("{}[{}][{}]", name, lanes.step, lanes.row), lanes.row);
@@ -142,34 +150,19 @@ std::string FragmentPrinter::first_of_warp(const Operand& side, const Product& p
   return base == "0" ? own.begin + " + " : fmt::format("{} - {} + ", own.begin, base);
 }
 
-// Four matrices at once. For the side of rows they are the two halves of 16 rows, at both halves of the step; for that
-// of columns two fragments, each at both halves of the step.
+// All matrices of the operand's fragment at once.
 void FragmentPrinter::load(const Operand& side, const Product& product, bool rows, const std::string& to,
                            const std::string& tile) {
   if (side.one_by_one) return load_one_by_one(side, product, rows, to, tile);
-  const auto& staged = warps_.tiles.at(side.buffer);
-  const auto chunk = 16 / staged.layout.bytes;
-  const auto first = first_of_warp(side, product, rows);
-  // Lanes 0 to 15 and 16 to 31, or every other eight.
-  const auto by_sixteen = [&](const std::string& scale) {
-    return std::pair{lanes.lane + " % 16", fmt::format("{} / 16 * {}", lanes.lane, scale)};
-  };
-  const auto by_eight = [&](const std::string& scale) {
-    return std::pair{fmt::format("{0} % 8 + {0} / 16 * 8", lanes.lane),
-                     fmt::format("{} / 8 % 2 * {}", lanes.lane, scale)};
-  };
-  const auto width = fmt::format("{}", chunk);
-  const auto [down, across] = rows == side.transposed ? by_eight(width) : by_sixteen(width);
-  const auto own_part = [&](const std::string& lane) { return fmt::format("{}{} * 16 + {}", first, tile, lane); };
-  const auto step_part = [&](const std::string& lane) {
-    return fmt::format("{} * {} + {}", lanes.step, product.instruction->k, lane);
-  };
-  const auto place = side.transposed ? tile_place(staged.layout, step_part(down), own_part(across))
-                                     : tile_place(staged.layout, own_part(down), step_part(across));
-  const auto& instruction = *std::find_if(matrix_loads().begin(), matrix_loads().end(), [&](const MatrixLoad& row) {
-    return row.count == 4 && row.transposed == side.transposed;
-  });
-  out_.line(fmt::format("{}({}, {} + {});", function_name(instruction), to, tile_pointer(page_, side.buffer), place));
+  const auto& layout = warps_.tiles.at(side.buffer).layout;
+  const auto fragment = operand_at_once(loaded_as(product), rows);
+  const auto at = matrix_row(fragment, side.transposed);
+  const auto own = fmt::format("{}{} * {} + {}", first_of_warp(side, product, rows), tile, fragment.rows,
+                               to_expression(at.row, lanes.lane));
+  const auto step = fmt::format("{} * {} + {}", lanes.step, fragment.columns, to_expression(at.column, lanes.lane));
+  const auto place = side.transposed ? tile_place(layout, step, own) : tile_place(layout, own, step);
+  out_.line(fmt::format("{}({}, {} + {});", function_name(find_matrix_load(fragment.registers, side.transposed)), to,
+                        tile_pointer(page_, side.buffer), place));
 }
 
 // The same fragments, one number at a time. A register holds neighbours along the contracted axis.
@@ -178,70 +171,74 @@ void FragmentPrinter::load_one_by_one(const Operand& side, const Product& produc
   const auto& staged = warps_.tiles.at(side.buffer);
   const auto& type = row(product.instruction->operands);
   const auto first = first_of_warp(side, product, rows);
-  const auto i = page_.pool.fresh("i");
-  const auto numbers = static_cast<int>(4 / type.bytes);
-  const auto own = fmt::format("{}{} * 16 + {} + {} * 8", first, tile, lanes.group, i + (rows ? " % 2" : " / 2"));
+  FragmentIndex at{lanes.group, lanes.quad, page_.pool.fresh("i"), ""};
+  auto fragment = operand_at_once(*product.instruction, rows);
+  const int numbers = fragment.values / fragment.registers;
+  if (product.has_computed() && numbers == 1) fragment = in_order_of_sums(fragment);
+  const auto own = fmt::format("{}{} * {} + {}", first, tile, fragment.rows, fragment.row_text(at));
   std::vector<std::string> all;
   for (int n = 0; n < numbers; ++n) {
-    const auto half = i + (rows ? " / 2" : " % 2");
-    const auto step = product.has_computed() && numbers == 1
-                          ? fmt::format("{} * {} + {} * 2 + {}", lanes.step, product.instruction->k, lanes.quad, half)
-                          : fmt::format("{} * {} + {} * {} + {} * {} + {}", lanes.step, product.instruction->k, half,
-                                        product.instruction->k / 2, lanes.quad, numbers, n);
+    at.value = fmt::format("{}", n);
+    const auto step = fmt::format("{} * {} + {}", lanes.step, fragment.columns, fragment.column_text(at));
     const auto place = side.transposed ? tile_place(staged.layout, step, own) : tile_place(staged.layout, own, step);
     all.push_back(fmt::format("napkin_shared_read({} + {})", tile_pointer(page_, side.buffer), place));
   }
-  loop(i, 4);
-  out_.list(fmt::format("{}[{}] = napkin_register_{}(", to, i, type.bytes == 1 ? "bytes" : type.name), all, ");");
+  loop(at.reg, fragment.registers);
+  out_.list(fmt::format("{}[{}] = napkin_register_{}(", to, at.reg, type.bytes == 1 ? "bytes" : type.name), all, ");");
   out_.close();
 }
 
-// What the warp computed becomes an operand. Numbers of 16 and of 32 bits stay where they are: two neighbouring
-// fragments of 8 columns are one of 16, and one is a step of tf32, whose columns the other operand is read in the order
-// of. Lanes of a quad exchange those of 8 bits. Positions past the end of what is summed count nothing. The rows of its
-// fragments are those of the operand: 16 columns are two fragments of 8, each at both halves of the step.
+// What the warp computed becomes an operand. Numbers of 16 and of 32 bits stay where they are: neighbouring fragments
+// of sums are one of an operand, or one is a step of tf32, whose columns the other operand is read in the order of.
+// Lanes of a quad exchange those of 8 bits. Positions past the end of what is summed count nothing. The rows of its
+// fragments are those of the operand, and fill both tiles of columns that are held at once.
 void FragmentPrinter::pack(const Product& product, bool rows, const std::string& to) {
   const auto& formats = product.instruction->formats;
   const auto& type = row(!formats ? product.instruction->operands : rows ? formats->first : formats->second);
+  const auto fragment = operand_at_once(loaded_as(product), rows);
   // What packs f16, bf16 and f8 rounds.
   const bool rounds = type.type != Datatype::tf32 && type.type != Datatype::i8;
-  each_register(product, rows, static_cast<int>(4 / type.bytes), [&](int r, std::vector<std::string> numbers) {
-    const int place = rows ? r : r % 2 * 2 + r / 2;
+  each_register(product, rows, [&](const Fragment::Place& at, std::vector<std::string> numbers) {
     if (!rounds)
       for (auto& number : numbers) number = filled(code_type(Language::cuda, type.type).round, number);
     const auto packed =
         fmt::format("napkin_{}_{}({})", type.bytes == 4 ? "register" : "pack", type.name, fmt::join(numbers, ", "));
+    const auto place = fragment.register_of(at);
     out_.line(type.bytes == 1 ? fmt::format("{}[{}] = napkin_exchange_bytes({});", to, place, packed)
                               : fmt::format("{}[{}] = {};", to, place, packed));
   });
 }
-// The numbers of each of the four registers of a step, so many, of as many neighbouring fragments of 8 columns.
-void FragmentPrinter::each_register(const Product& product, bool rows, int numbers, const EachRegister& take) {
+// The numbers of each register of a step, which neighbouring fragments of sums have in their own order.
+void FragmentPrinter::each_register(const Product& product, bool rows, const EachRegister& take) {
   const auto id = (rows ? product.rows : product.columns).buffer;
   const auto passing = warps_.inlined.find(id);
   const auto& piece = page_.own[product.over.index];
   const auto& grid = warps_.arrays.at(id);
+  const auto fragment = operand_at_once(loaded_as(product), true), ordered = in_order_of_sums(fragment);
+  const int of_register = fragment.values / fragment.registers;
   if (piece.is_whole()) page_.limit(product.over);
-  for (int r = 0; r < 4; ++r) {
+  for (int r = 0; r < fragment.registers; ++r) {
     out_.open("");
     std::vector<std::string> all;
-    for (int n = 0; n < numbers; ++n) {
-      const int fragment = (r / 2 * numbers + n) / 2, p = numbers == 1 ? r / 2 : n % 2;
+    for (int n = 0; n < of_register; ++n) {
+      const auto sum_at = ordered.at(0, r * of_register + n);
+      const auto half = sum_at.row / accumulator_tile.groups(), p = sum_at.column % accumulator_tile.columns;
       Here here;
       here.row = rows ? lanes.row : lanes.column,
-      here.column = fmt::format("{} * {}{}", lanes.step, numbers, fragment > 0 ? fmt::format(" + {}", fragment) : "");
-      here.half = fmt::format("{}", r % 2), here.pair = fmt::format("{}", p);
-      here.value = fmt::format("{}", r % 2 * 2 + p);
+      here.column = fmt::format("{} * {}{}", lanes.step, tiles_of_step(loaded_as(product)),
+                                further(sum_at.column / accumulator_tile.columns));
+      here.half = fmt::format("{}", half), here.pair = fmt::format("{}", p);
+      here.value = fmt::format("{}", half * accumulator_tile.lane_columns + p);
       const auto name = page_.pool.fresh("v");
-      const auto offset = fmt::format("({}) * 8 + {} * 2 + {}", here.column, lanes.quad, p);
+      const auto offset = column_of(fmt::format("({}) * {}", here.column, accumulator_tile.columns), here.pair);
       const auto at = page_.pool.fresh(page_.wires[product.over.index] + "_at");
       here.unclamped[product.over] = at;
       here.position[product.over] = fmt::format("min({}, {} - 1)", at, piece.end);
       if (grid.rows)
         here.position[*grid.rows] = fmt::format(
             "min({}, {} - 1)",
-            sum(page_.own[grid.rows->index].begin,
-                fmt::format("{} * {} + {} * 8 + {}", here.row, row_step(*grid.rows), here.half, lanes.group)),
+            sum(page_.own[grid.rows->index].begin, fmt::format("{} * {} + {} * {} + {}", here.row, row_step(*grid.rows),
+                                                               here.half, accumulator_tile.groups(), lanes.group)),
             page_.own[grid.rows->index].end);
       place({}, here, false, false);
       out_.declare(at, sum(piece.begin, offset));
@@ -251,7 +248,7 @@ void FragmentPrinter::each_register(const Product& product, bool rows, int numbe
                             counts.empty() ? "" : " : 0.0f"));
       all.push_back(name);
     }
-    take(r, all);
+    take(fragment.at(0, r * of_register), all);
     out_.close();
   }
 }

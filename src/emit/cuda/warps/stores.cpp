@@ -9,11 +9,6 @@
 #include "emit/cuda/warps/tiles.hpp"
 
 namespace napkin {
-namespace {
-
-std::string further(std::int64_t places) { return places == 0 ? "" : fmt::format(" + {}", places); }
-
-}  // namespace
 
 // The rows of one instruction after those of another, through the same place.
 void FragmentPrinter::store(BufferId id) {
@@ -47,8 +42,10 @@ void FragmentPrinter::stage(BufferId id) {
   Here first;
   open_half(grid, first);
   const auto second = open_pairs(grid, first);
-  const auto row = fmt::format("{} * 16 + {} * 8 + {}", lanes.warp, lanes.half, lanes.group);
-  const auto column = fmt::format("{} * 8 + {} * 2", lanes.column, lanes.quad);
+  const auto row = fmt::format("{} * {} + {} * {} + {}", lanes.warp, accumulator_tile.rows, lanes.half,
+                               accumulator_tile.groups(), lanes.group);
+  const auto column = fmt::format("{} * {} + {} * {}", lanes.column, accumulator_tile.columns, lanes.quad,
+                                  accumulator_tile.lane_columns);
   const auto one = stored(id, first), other = stored(id, second);
   if (lies_across(id)) {
     out_.line(fmt::format("napkin_shared_write({}, {});", staged_at(id, row, column), one));
@@ -59,27 +56,29 @@ void FragmentPrinter::stage(BufferId id) {
   out_.close(2);
 }
 
-// Numbers of two bytes, 16 rows and 16 columns of them as four matrices at once: both halves of the rows, of two
-// fragments side by side.
+// Numbers of two bytes, several fragments side by side as all matrices of an operand of f16 at once.
 void FragmentPrinter::stage_matrices(BufferId id) {
   const auto& grid = warps_.arrays.at(id);
   const auto all = page_.pool.fresh("matrices");
-  loop(lanes.step, grid.column_tiles / 2);
-  out_.line(fmt::format("unsigned {}[4];", all));
-  loop(lanes.column, 2);
+  const auto fragment = operand_at_once(*find_matrix_instruction(Datatype::f16), true);
+  constexpr auto square = accumulator_tile.square(), halves = accumulator_tile.lane_rows;
+  loop(lanes.step, grid.column_tiles / square);
+  out_.line(fmt::format("unsigned {}[{}];", all, fragment.registers));
+  loop(lanes.column, square);
   Here first;
   open_half(grid, first);
-  first.column = fmt::format("({} * 2 + {})", lanes.step, lanes.column);
+  first.column = fmt::format("({} * {} + {})", lanes.step, square, lanes.column);
   const auto second = pair(grid, first);
   const auto one = leaving(id, first), other = leaving(id, second);
-  out_.line(fmt::format("{}[{} * 2 + {}] = napkin_pack_{}({}, {});", all, lanes.column, lanes.half,
+  out_.line(fmt::format("{}[{} * {} + {}] = napkin_pack_{}({}, {});", all, lanes.column, halves, lanes.half,
                         napkin::row(page_.diagram.at(page_.nest.at(id).array).type).name, one, other));
   out_.close(2);
   const bool across = lies_across(id);
-  const auto row = across ? fmt::format("{} * 16 + {} / 8 % 2 * 8", lanes.warp, lanes.lane)
-                          : fmt::format("{} * 16 + {} % 16", lanes.warp, lanes.lane);
-  const auto column = fmt::format("{} * 16 + {} / 16 * 8", lanes.step, lanes.lane) +
-                      (across ? fmt::format(" + {} % 8", lanes.lane) : "");
+  const auto in_lanes = [&](const Layout& layout) { return to_expression(layout, lanes.lane); };
+  const auto row = fmt::format("{} * {} + {}", lanes.warp, fragment.rows, in_lanes(matrix_row(fragment, across).row));
+  const auto column =
+      fmt::format("{} * {} + {}", lanes.step, fragment.columns, in_lanes(matrix_row(fragment, false).column)) +
+      (across ? fmt::format(" + {} % {}", lanes.lane, accumulator_tile.groups()) : "");
   const auto& instruction = *std::find_if(matrix_stores().begin(), matrix_stores().end(),
                                           [&](const MatrixStore& each) { return each.transposed == across; });
   out_.line(fmt::format("{}({}, {});", function_name(instruction), staged_at(id, row, column), all));
@@ -88,7 +87,7 @@ void FragmentPrinter::stage_matrices(BufferId id) {
 
 // Where the warpgroup's rows of the instruction at hand begin in the block's.
 std::string FragmentPrinter::first_row(BufferId id) const {
-  const auto tiles = warps_.arrays.at(id).row_tiles, rows = warps_.warpgroup * rows_of_fragment;
+  const auto tiles = warps_.arrays.at(id).row_tiles, rows = warps_.warpgroup * accumulator_tile.rows;
   return tiles == 1 ? fmt::format("{} / {} * {}", lanes.warp, warps_.warpgroup, rows)
                     : fmt::format("({} / {} * {} + {}) * {}", lanes.warp, warps_.warpgroup, tiles, lanes.row, rows);
 }
@@ -105,7 +104,7 @@ void FragmentPrinter::copy_boxes(BufferId id) {
   const auto& wires = page_.diagram.at(page_.nest.at(id).array).wires;
   const auto& layout = warps_.stores.at(id).layout;
   const bool across = lies_across(id);
-  const auto rows = warps_.warpgroup * rows_of_fragment;
+  const auto rows = warps_.warpgroup * accumulator_tile.rows;
   for (std::int64_t begin = 0; begin < (across ? rows : layout.columns); begin += layout.panel) {
     std::string at;
     for (const auto wire : wires) at += ", " + first_stored(id, wire) + (wire == wires.back() ? further(begin) : "");
@@ -122,7 +121,7 @@ void FragmentPrinter::copy_numbers(BufferId id) {
   const auto& grid = warps_.arrays.at(id);
   const auto& layout = warps_.stores.at(id).layout;
   const bool across = lies_across(id);
-  const auto rows = warps_.warpgroup * rows_of_fragment;
+  const auto rows = warps_.warpgroup * accumulator_tile.rows;
   const auto along = across ? *grid.columns : *grid.rows;  // one row of the tile after another
   std::vector<std::string> at;
   for (const auto wire : wires) at.push_back(first_stored(id, wire));
