@@ -58,7 +58,7 @@ class Turns {
 
   // The first warpgroup's step after so many, and what the others do meanwhile.
   Events run(int steps_before) {
-    for (int step = 0; mainloop < steps_before + 2; ++mainloop)
+    for (int step = 0; step < steps_before + 2; ++step)
       for (std::size_t begin = 0, end = 0; begin < one_.size(); begin = end) {
         do ++end;
         while (end < one_.size() && !begins_turn(end));

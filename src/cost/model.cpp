@@ -15,7 +15,7 @@ void CostModel::figures(std::span<const std::int64_t> sizes, Figures& figures) c
   shares(figures, figures);
   levels(figures);
   sectors(sizes, figures);
-  memory(figures, true);
+  memory(figures, true, 1, most_levels);
 }
 
 void CostModel::compared(std::span<const std::int64_t> sizes, Figures& figures) const {
@@ -26,21 +26,20 @@ void CostModel::compared(std::span<const std::int64_t> sizes, Figures& figures) 
   shares(figures, figures);
   levels(figures);
   sectors(sizes, figures);
-  memory(figures, false);
+  memory(figures, false, 1, most_levels);
 }
 
-void CostModel::least_held(std::span<const std::int64_t> sizes, std::span<const std::int64_t> most,
-                           Figures& figures) const {
+void CostModel::least_held(std::span<const std::int64_t> sizes, std::span<const std::int64_t> most, Figures& figures,
+                           std::size_t last) const {
   lengths(sizes, figures, Reach::least);
   groups(most, figures);
-  memory(figures, false);
+  memory(figures, false, 1, last);
 }
 
 void CostModel::least_held(std::span<const std::int64_t> sizes, std::size_t level, Figures& figures) const {
   lengths(sizes, figures, Reach::least);
   groups(sizes, figures);
-  figures.holdings.resize(holdings_.size());
-  memory(figures, false, level);
+  memory(figures, false, level, level);
 }
 
 void CostModel::least_moved(std::span<const std::int64_t> sizes, const Figures& held, Figures& figures,

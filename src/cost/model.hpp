@@ -7,6 +7,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <span>
@@ -87,13 +88,15 @@ struct Demand {
 class CostModel {
  public:
   CostModel(const Kernel& shape, const Hardware&);
+  static constexpr std::size_t most_levels = std::numeric_limits<std::size_t>::max();
   // `sizes` by split of the shape's partition. `figures` is reused between calls, so that nothing is allocated.
   void figures(std::span<const std::int64_t> sizes, Figures& figures) const;
   // What a search compares: memory only in what its level counts, values or bytes. All of it; or only memory, that no
   // larger sizes undercut; or transfers, operations and steps that no smaller sizes undercut, and groups.
   void compared(std::span<const std::int64_t> sizes, Figures& figures) const;
-  // The number of groups is that of `most`, of which there are fewest.
-  void least_held(std::span<const std::int64_t> sizes, std::span<const std::int64_t> most, Figures& figures) const;
+  // The number of groups is that of `most`, of which there are fewest. Of levels down to the last one asked about.
+  void least_held(std::span<const std::int64_t> sizes, std::span<const std::int64_t> most, Figures& figures,
+                  std::size_t last = most_levels) const;
   void least_held(std::span<const std::int64_t> sizes, std::size_t level, Figures& figures) const;
   // `held` is of the smallest sizes, of which masks let fewest pieces run. `grains`, where given, are sizes of which
   // all smaller sizes are multiples, equal to `sizes` where there is no other size; no deeper split cuts pieces
@@ -283,7 +286,12 @@ class CostModel {
   Sustained sustained(std::size_t level, const Figures&, const Times&) const;
   double waits(const Figures&, const Times&) const;
   double exposed(const Figures&, const Times&) const;
-  void memory(Figures&, bool everything) const;
+  struct Held {
+    std::int64_t largest = 0, ideal = 0, fullest = 0, ideal_fullest = 0;
+  };
+  template <class Weight>
+  Held held(std::size_t level, Figures&, const Weight&) const;
+  void memory(Figures&, bool everything, std::size_t first, std::size_t last) const;
   void memory(Figures&, bool everything, std::size_t level) const;
   void groups(std::span<const std::int64_t> sizes, Figures&) const;
   std::int64_t turns_of(std::size_t level, const Figures&) const;

@@ -8,30 +8,40 @@
 
 namespace napkin {
 
-void CostModel::memory(Figures& figures, bool everything) const {
+void CostModel::memory(Figures& figures, bool everything, std::size_t first, std::size_t last) const {
   figures.holdings.resize(holdings_.size());
-  for (std::size_t level = 1; level < ideal_.size(); ++level) memory(figures, everything, level);
+  for (auto level = first; level <= last && level < ideal_.size(); ++level) memory(figures, everything, level);
 }
 
 // Values are weighed with their bytes, or with 1.
 void CostModel::memory(Figures& figures, bool everything, std::size_t level) const {
   for (const auto i : held_[level]) figures.holdings[i] = product(holdings_[i].values, figures, figures.overflow);
+  instances(level, figures);
   auto& at = figures.levels[level];
   const bool in_values = hardware_->levels[level].in_values;
   if (everything || !in_values) {
-    const auto weight = [&](std::size_t i) { return holdings_[i].bytes; };
-    at.memory_bytes = largest(level, figures, weight);
-    at.ideal_memory_bytes = total(ideal_[level], figures, weight);
-    at.fullest_bytes = fullest(level, {}, figures, weight);
-    at.ideal_fullest_bytes = fullest(level, at.ideal_memory_bytes, figures, weight);
+    const auto held = this->held(level, figures, [&](std::size_t i) { return holdings_[i].bytes; });
+    at.memory_bytes = held.largest, at.ideal_memory_bytes = held.ideal;
+    at.fullest_bytes = held.fullest, at.ideal_fullest_bytes = held.ideal_fullest;
   }
   if (everything || in_values) {
-    const auto weight = [](std::size_t) { return 1; };
-    at.memory_values = largest(level, figures, weight);
-    at.ideal_memory_values = total(ideal_[level], figures, weight);
-    at.fullest_values = fullest(level, {}, figures, weight);
-    at.ideal_fullest_values = fullest(level, at.ideal_memory_values, figures, weight);
+    const auto held = this->held(level, figures, [](std::size_t) { return 1; });
+    at.memory_values = held.largest, at.ideal_memory_values = held.ideal;
+    at.fullest_values = held.fullest, at.ideal_fullest_values = held.ideal_fullest;
   }
+}
+
+template <class Weight>
+CostModel::Held CostModel::held(std::size_t level, Figures& figures, const Weight& weight) const {
+  Held made{.largest = largest(level, figures, weight), .ideal = total(ideal_[level], figures, weight)};
+  if (instants_[level].empty()) {
+    made.fullest = saturating_multiply(figures.instances[0], made.largest);
+    made.ideal_fullest = saturating_multiply(figures.instances[0], made.ideal);
+  } else {
+    made.fullest = fullest(level, {}, figures, weight);
+    made.ideal_fullest = fullest(level, made.ideal, figures, weight);
+  }
+  return made;
 }
 
 template <class Weight>
@@ -103,13 +113,10 @@ void CostModel::instances(std::size_t level, Figures& figures) const {
   }
 }
 
-// `at_work` instead of what the columns hold, where it is given.
+// Where groups may wait; `at_work` instead of what the columns hold, where it is given.
 template <class Weight>
 std::int64_t CostModel::fullest(std::size_t level, std::optional<std::int64_t> at_work, Figures& figures,
                                 const Weight& weight) const {
-  instances(level, figures);
-  if (instants_[level].empty())
-    return saturating_multiply(figures.instances[0], at_work ? *at_work : largest(level, figures, weight));
   const auto below = turns_below(level, figures);
   std::int64_t most = 0;
   for (const auto& instant : instants_[level]) {

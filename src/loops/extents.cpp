@@ -9,34 +9,9 @@
 namespace napkin {
 namespace {
 
-// The piece of a wire that the loops down to a level leave inside a body: how long, and a number of which the places
-// where one begins are multiples.
-struct Piece {
-  std::int64_t length = 0, begins = 0;
-};
-using Pieces = std::vector<Piece>;  // by WireId
-
-// The longest footprint of whole pieces, wherever they begin: ragged ones lie inside of it. Nothing is asked of the
-// array, which may be longer than planned.
-std::int64_t extent(const Index& index, const Pieces& wires) {
-  std::int64_t first = index.offset, span = 0, apart = index.divisor;
-  for (const auto& [wire, coefficient] : index.terms) {
-    const auto& [length, begins] = wires[wire.index];
-    const auto reach = coefficient * (length - 1);
-    if (coefficient < 0) first += reach;
-    span += std::abs(reach);
-    apart = std::gcd(apart, coefficient * begins);
-  }
-  // Footprints begin at all places of a step that are so far apart. The last of them reaches furthest.
-  const auto rest = first - floor_divide(first, apart) * apart;
-  return (index.divisor - apart + rest + span) / index.divisor + 1;
-}
-
 class Measuring {
  public:
-  explicit Measuring(LoopNest& nest) : nest_(nest) {
-    for (const auto& wire : nest.scratch.wires) whole_.push_back({nest.scratch.at(wire.axis).size.value_or(0), 0});
-  }
+  explicit Measuring(LoopNest& nest) : nest_(nest) {}
 
   void run(const LoopBody& block) {
     for (const auto id : block.buffers) measure(nest_.buffers[id.index]);
@@ -50,21 +25,47 @@ class Measuring {
 
  private:
   void measure(Buffer& buffer) {
-    pieces_ = whole_;
-    const auto shrink = [&](const Split& split) {
-      auto& piece = pieces_[split.wire.index];
-      if (split.level > buffer.level) return;
-      piece.length = std::min(piece.length, split.size);
-      piece.begins = std::gcd(piece.begins, split.size);
-    };
-    for (const auto& group : nest_.groups) shrink(group);
-    for (const auto* loop : loops_) shrink(*loop);
     buffer.extent.clear();
-    for (const auto& index : buffer.at) buffer.extent.push_back(extent(index, pieces_));
+    for (const auto& index : buffer.at) buffer.extent.push_back(extent(index, buffer.level));
+  }
+
+  // The longest footprint of whole pieces, wherever they begin: ragged ones lie inside of it. Nothing is asked of the
+  // array, which may be longer than planned.
+  std::int64_t extent(const Index& index, std::size_t level) const {
+    std::int64_t first = index.offset, span = 0, apart = index.divisor;
+    for (const auto& [wire, coefficient] : index.terms) {
+      const auto reach = coefficient * (length(wire, level) - 1);
+      if (coefficient < 0) first += reach;
+      span += std::abs(reach);
+      if (apart > 1) apart = std::gcd(apart, coefficient * begins(wire, level));
+    }
+    // Footprints begin at all places of a step that are so far apart. The last of them reaches furthest.
+    const auto rest = first - floor_divide(first, apart) * apart;
+    return (index.divisor - apart + rest + span) / index.divisor + 1;
+  }
+
+  // The piece of a wire that the loops down to a level leave inside a body: how long, and a number of which the places
+  // where one begins are multiples.
+  std::int64_t length(WireId wire, std::size_t level) const {
+    auto all = nest_.scratch.size(wire).value_or(0);
+    each_split(wire, level, [&](std::int64_t size) { all = std::min(all, size); });
+    return all;
+  }
+  std::int64_t begins(WireId wire, std::size_t level) const {
+    std::int64_t all = 0;
+    each_split(wire, level, [&](std::int64_t size) { all = std::gcd(all, size); });
+    return all;
+  }
+  template <class Visit>
+  void each_split(WireId wire, std::size_t level, const Visit& visit) const {
+    const auto take = [&](const Split& split) {
+      if (split.wire == wire && split.level <= level) visit(split.size);
+    };
+    for (const auto& group : nest_.groups) take(group);
+    for (const auto* loop : loops_) take(*loop);
   }
 
   LoopNest& nest_;
-  Pieces whole_, pieces_;
   std::vector<const Split*> loops_;
 };
 

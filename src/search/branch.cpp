@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <functional>
 #include <set>
+#include <utility>
 
 #include "timing/labels.hpp"
 
@@ -104,17 +105,21 @@ void Search::descend(std::vector<std::size_t> shapes, const Width& width, const 
 
 // Out of patience: the deepest nodes first, until there is something to show, and not for long.
 void Search::dive() {
-  if (!incumbents_.best().empty()) return;
-  std::vector<Node> stack;
-  while (!open_.empty()) stack.push_back(pop());
-  std::ranges::reverse(stack);
+  auto waiting = std::exchange(open_, {});
+  std::vector<Node> stack, made;
   const auto end = budget_.evaluated + budget_.evaluated / 4;
-  while (incumbents_.best().empty() && !stack.empty() && statistics_.evaluated < end) {
-    expand(std::move(stack.back()));
+  while (incumbents_.best().empty() && statistics_.evaluated < end && !(stack.empty() && waiting.empty())) {
+    if (stack.empty()) {
+      open_.swap(waiting);
+      stack.push_back(pop());
+      open_.swap(waiting);
+    }
+    auto next = std::move(stack.back());
     stack.pop_back();
-    std::vector<Node> made;
+    expand(std::move(next));
     while (!open_.empty()) made.push_back(pop());
     std::move(made.rbegin(), made.rend(), std::back_inserter(stack));
+    made.clear();
   }
 }
 
@@ -209,7 +214,7 @@ std::int64_t Search::grain(const Node& node, std::size_t split) const {
 
 bool Search::holds(const Node& node) {
   const auto& shape = shapes_.at(node.shape);
-  shape.model.least_held(node.least, node.most, least_);
+  shape.model.least_held(node.least, node.most, least_, scoring_.last_held(shape.level));
   for (std::size_t level = 1; level <= shape.level; ++level)
     if (!scoring_.holds(shape.model, least_, level, false)) return false;
   return true;
@@ -287,8 +292,9 @@ std::span<const std::int64_t> Search::choices(const Node& node, std::size_t spli
 bool Search::promises(const Node& node, const Order& order) {
   const auto& shape = shapes_.at(node.shape);
   ++statistics_.evaluated;
-  if (!holds_together(node)) return false;
-  shape.model.least_held(node.least, node.most, least_);
+  if (!may_run(node) || !holds_together(node)) return false;
+  const auto last = shape.kept.empty() ? shape.level : CostModel::most_levels;
+  shape.model.least_held(node.least, node.most, least_, last);
   if (!scoring_.keeps(kept_share(shape, least_, *space_.hardware))) return false;
   shape.model.least_moved(node.most, least_, most_, shape.whole ? grains(node) : std::span<const std::int64_t>());
   scoring_.optimistic(most_, least_, {node.depth >= order.settled, shape.level, shape.whole || shape.operations},
@@ -328,21 +334,36 @@ std::size_t Search::labels(const Node& node) const {
   return all;
 }
 
-// Known as soon as all pieces that decide about it are.
+// What decides about its launch, as far as sizes are chosen.
+Search::Chosen Search::chosen(const Node& node) const {
+  const auto& splits = shapes_.at(node.shape).partition.splits;
+  auto chosen = Chosen::all;
+  for (std::size_t i = 0; i < splits.size() && splits[i].level <= space_.launches->level(); ++i) {
+    if (node.least[i] == node.most[i]) continue;
+    if (splits[i].kind == SplitKind::group) return Chosen::some;
+    chosen = Chosen::groups;
+  }
+  return chosen;
+}
+
+// Sooner told than any bound, where all sizes are chosen.
+bool Search::may_run(const Node& node) const {
+  const auto& shape = shapes_.at(node.shape);
+  if (!scoring_.times_launches() || shape.launches == nullptr) return true;
+  if (!space_.launches->may_run(*shape.launches)) return false;
+  return chosen(node) != Chosen::all || space_.launches->may_run(*shape.launches, node.most);
+}
+
+// Known as soon as all pieces that decide about it are. `most_` and `least_` are of the node.
 Launched Search::launched(const Node& node) const {
   const auto& shape = shapes_.at(node.shape);
   if (!scoring_.times_launches() || shape.launches == nullptr) return {};
-  if (!space_.launches->may_run(*shape.launches)) return {Launched::State::cannot_run};
-  bool open = false;
-  const auto& splits = shape.partition.splits;
-  for (std::size_t i = 0; i < splits.size() && splits[i].level <= space_.launches->level(); ++i) {
-    if (node.least[i] == node.most[i]) continue;
-    if (splits[i].kind == SplitKind::group) return {};
-    open = true;
-  }
-  if (!open) return space_.launches->time(*shape.launches, node.most);
+  const auto chosen = this->chosen(node);
+  if (chosen == Chosen::some) return {};
+  if (chosen == Chosen::all) return space_.launches->time(*shape.launches, node.most);
   constexpr double nearly = 1 - 1e-9;  // added up in another order
-  return {Launched::State::open, nearly * space_.launches->least(*shape.launches, node.least, node.most)};
+  const Launches::Between sizes{node.least, node.most, shape.model, most_};
+  return {Launched::State::open, nearly * space_.launches->least(*shape.launches, sizes)};
 }
 
 // All groups of one parent together hold no less than one group that is not split: n groups of pieces p / n hold what
@@ -352,7 +373,7 @@ bool Search::holds_together(const Node& node) {
   const auto& splits = shape.partition.splits;
   for (std::size_t level = 1; level <= shape.level; ++level) {
     const auto& memory = space_.hardware->levels[level];
-    if (!memory.shared || !memory.capacity) continue;
+    if (!memory.shared || !memory.capacity || level > scoring_.last_held(level)) continue;
     sizes_ = node.least;
     for (std::size_t i = 0; i < splits.size(); ++i)
       if (splits[i].level >= level && splits[i].kind == SplitKind::group && node.least[i] < node.most[i])

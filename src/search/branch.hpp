@@ -82,6 +82,9 @@ class Search {
   bool holds_together(const Node&);
   std::span<const std::int64_t> grains(const Node&);
   std::size_t labels(const Node&) const;
+  enum class Chosen { some, groups, all };  // sizes
+  Chosen chosen(const Node&) const;
+  bool may_run(const Node&) const;
   Launched launched(const Node&) const;
   void offer(const Shape&, const std::vector<std::int64_t>& sizes);
   std::span<const std::int64_t> choices(const Node&, std::size_t split);

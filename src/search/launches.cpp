@@ -1,6 +1,8 @@
 // One resizable step for each shape down to the core, and its seconds by sizes.
 #include "search/launches.hpp"
 
+#include <utility>
+
 #include "cost/sizes.hpp"
 #include "timing/divisors.hpp"
 #include "timing/labels.hpp"
@@ -28,12 +30,20 @@ class Launches::Shape {
     if (!lowered_) lower();
     return configs_ != nullptr;
   }
+  // Whether instructions and threads could.
+  bool runs(std::span<const std::int64_t> sizes) {
+    if (!has_launch_configs()) return false;
+    const auto& configs = resized(sizes);
+    return fills_warpgroups(configs.mainloop(), hardware_) && configs.may_run();
+  }
   std::size_t splits() const { return partition_.splits.size(); }
   const CostModel& model() const { return *model_; }
   std::span<const std::int64_t> to_core(std::span<const std::int64_t> sizes) const { return sizes.first(to_core_); }
   const LaunchConfigs& resized(std::span<const std::int64_t> sizes) {
-    for (std::size_t i = 0; i < partition_.splits.size(); ++i) partition_.splits[i].size = sizes[i];
-    configs_->resize(partition_);
+    bool changed = false;
+    for (std::size_t i = 0; i < partition_.splits.size(); ++i)
+      changed = std::exchange(partition_.splits[i].size, sizes[i]) != sizes[i] || changed;
+    if (changed) configs_->resize(partition_);
     return *configs_;
   }
 
@@ -75,18 +85,32 @@ Launches::~Launches() = default;
 
 Launched Launches::time(Shape& shape, std::span<const std::int64_t> sizes) {
   const auto [known, fresh] = shape.known.at(sizes.first(shape.splits()));
-  if (fresh) *known = reckon(shape, sizes);
+  if (known->state == Launched::State::open) *known = reckon(shape, sizes);
   return *known;
 }
 
 bool Launches::may_run(Shape& shape) const { return shape.has_launch_configs(); }
 
-// Of pieces that masks leave out, the smallest leave out most.
-double Launches::least(Shape& shape, std::span<const std::int64_t> smallest, std::span<const std::int64_t> largest) {
+// What may run is open until it is timed.
+bool Launches::may_run(Shape& shape, std::span<const std::int64_t> sizes) {
+  const auto [known, fresh] = shape.known.at(sizes.first(shape.splits()));
+  if (fresh && !shape.runs(sizes)) known->state = Launched::State::cannot_run;
+  return known->state != Launched::State::cannot_run;
+}
+
+double Launches::least(Shape& shape, const Between& sizes) {
   if (!shape.has_launch_configs()) return 0;
-  shape.model().least_held(shape.to_core(smallest), shape.to_core(largest), held_);
-  shape.model().least_moved(shape.to_core(largest), held_, figures_);
-  return least_launch_seconds(shape.resized(largest), shape.model().demand(figures_));
+  const auto demand = shape.model().demand(least_moved(shape, sizes));
+  return least_launch_seconds(shape.resized(sizes.largest), demand);
+}
+
+// Of pieces that masks leave out, the smallest leave out most.
+const Figures& Launches::least_moved(const Shape& shape, const Between& sizes) {
+  const auto& model = shape.model();
+  if (&model == &sizes.model && model.regions().empty()) return sizes.moved;
+  model.least_held(shape.to_core(sizes.smallest), shape.to_core(sizes.largest), held_, 0);
+  model.least_moved(shape.to_core(sizes.largest), held_, figures_);
+  return figures_;
 }
 
 Launches::Shape& Launches::shape(const Partition& partition) {
@@ -101,9 +125,8 @@ Launches::Shape& Launches::shape(const Partition& partition) {
 }
 
 Launched Launches::reckon(Shape& shape, std::span<const std::int64_t> sizes) {
-  if (!shape.has_launch_configs()) return {Launched::State::cannot_run};
+  if (!shape.runs(sizes)) return {Launched::State::cannot_run};
   const auto& configs = shape.resized(sizes);
-  if (!fills_warpgroups(configs.mainloop(), hardware_) || !configs.may_run()) return {Launched::State::cannot_run};
   shape.model().compared(shape.to_core(sizes), figures_);
   return launched(configs, shape.model().whole_demand(figures_));
 }

@@ -29,15 +29,23 @@ class Launches {
   std::size_t level() const { return level_; }
   // Of a partition whose splits stand in the order of their levels down to this one; those deeper do not matter.
   Shape& shape(const Partition&);
-  // Whether any sizes let cores run it.
+  // Whether any sizes let cores run it, or these.
   bool may_run(Shape&) const;
+  bool may_run(Shape&, std::span<const std::int64_t> sizes);
   // Of its sizes by split, those of splits deeper than the level do not matter.
   Launched time(Shape&, std::span<const std::int64_t> sizes);
+  // Sizes, and what a model of theirs says that the largest move at least.
+  struct Between {
+    std::span<const std::int64_t> smallest, largest;
+    const CostModel& model;
+    const Figures& moved;
+  };
   // What no pieces of streams between these sizes go below.
-  double least(Shape&, std::span<const std::int64_t> smallest, std::span<const std::int64_t> largest);
+  double least(Shape&, const Between&);
 
  private:
   Launched reckon(Shape&, std::span<const std::int64_t> sizes);
+  const Figures& least_moved(const Shape&, const Between&);
 
   const Hardware& hardware_;
   std::size_t level_;

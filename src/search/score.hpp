@@ -50,6 +50,8 @@ class Scoring {
   bool stopped() const { return goal_.stop.stop_requested(); }
   // By how much figures do not fit, in parts of what there is.
   double excess(const CostModel&, const Figures&) const;
+  // Of the levels down to one, the last whose memory must hold anything.
+  std::size_t last_held(std::size_t level) const { return nearest_ ? 0 : std::min(level, held_ - 1); }
   // Whether one group at a level, or with `together` all groups of a parent, hold what they must.
   bool holds(const CostModel&, const Figures&, std::size_t level, bool together) const;
   // Whether so much of the innermost memories may be kept from piece to piece.

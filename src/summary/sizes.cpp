@@ -13,7 +13,7 @@ namespace {
 
 // Whole pieces and the rest, each in whole instructions.
 std::int64_t computed(std::int64_t size, std::int64_t piece, std::int64_t step) {
-  return size / piece * round_up(piece, mainloop) + round_up(size % piece, mainloop);
+  return size / piece * round_up(piece, step) + round_up(size % piece, step);
 }
 
 // TMA copies rows of a multiple of 16 bytes, and what runs ahead of the computation copies 4 bytes at least; of numbers

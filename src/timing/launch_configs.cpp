@@ -46,7 +46,16 @@ LaunchConfigs::LaunchConfigs(Mainloop mainloop, Partition partition, const Hardw
 void LaunchConfigs::resize(const Partition& partition) {
   partition_ = partition;
   napkin::resize(mainloop_, partition);
-  if (keeping_) keeping_->resize(partition);
+}
+
+// Resized once it is asked for; the nest is the same.
+const LaunchConfigs* LaunchConfigs::keeping() const {
+  if (!keeping_) return nullptr;
+  if (keeping_->partition_ != partition_) {
+    keeping_->partition_ = partition_;
+    divide_rows(keeping_->mainloop_);
+  }
+  return keeping_->mainloop_.keeps_any() ? keeping_.get() : nullptr;
 }
 
 LaunchConfig LaunchConfigs::best(const Demand& demand) const {

@@ -31,12 +31,10 @@ class LaunchConfigs {
   // The same splits in other sizes.
   void resize(const Partition&);
   // The same with resident operands in registers; none if the kernel has no operand that outlives the iterations.
-  const LaunchConfigs* keeping() const {
-    return keeping_ && keeping_->mainloop_.keeps_any() ? keeping_.get() : nullptr;
-  }
+  const LaunchConfigs* keeping() const;
   // The one of both that a configuration belongs to.
   const LaunchConfigs& as(const LaunchConfig& config) const {
-    return config.keeps && !mainloop_.keeps ? *keeping_ : *this;
+    return config.keeps && !mainloop_.keeps ? *keeping() : *this;
   }
   // The fastest for the blocks of this launch, with the fewest rows of a warpgroup among equals, and with resident
   // operands if they make it faster.

@@ -1,6 +1,7 @@
 // How long the pieces of a step are, which wire its rows run along, and which operand of a contraction has them.
 #include <algorithm>
 #include <functional>
+#include <numeric>
 #include <tuple>
 
 #include "cost/reach.hpp"
@@ -224,10 +225,9 @@ double sectors_of(const Mainloop& mainloop, BufferId id) {
     if (buffer.extent[k - 1] < mainloop.diagram().size(wires[k - 1]).value_or(1)) break;
   }
   const auto sector = mainloop.sector * mainloop.share(id);  // in what shares a byte there
-  const Sectors memory(sector);
-  const auto pieces = sector;  // of any length begin everywhere once
-  const auto all = memory.sum(pieces, together, [&](std::int64_t at) { return memory.of(at, together); });
-  return static_cast<double>(all * sector) / static_cast<double>(pieces * together);
+  // Of as many pieces one after another, which begin at each place that they can equally often.
+  const auto all = together + sector - std::gcd(sector, together);
+  return static_cast<double>(all * sector) / static_cast<double>(sector * together);
 }
 
 // A second dimension along the rows, as in a band, is taken for one of its own.

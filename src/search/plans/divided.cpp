@@ -1,5 +1,5 @@
 // A streamed wire whose states merge is divided into parts, blocks of their own: two kernels, the second of which
-// merges. ResidentOperands where the two together are faster.
+// merges. Kept where the two together are faster.
 #include "search/plans/divided.hpp"
 
 #include <algorithm>
