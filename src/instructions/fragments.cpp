@@ -2,6 +2,7 @@
 #include "instructions/fragments.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <vector>
 
 namespace napkin {

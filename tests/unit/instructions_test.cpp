@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "loops/formats.hpp"
 #include "support/catch.hpp"
 
 using namespace napkin;
@@ -98,6 +99,10 @@ TEST_CASE("the rows of matrices that lanes ask for are those of the operand's re
             CHECK(asked.column(8 * matrix + r) == first.column + (transposed ? r : 0));
           }
       }
+}
+
+TEST_CASE("plans contract as much at a time of products in parts as their instructions") {
+  for (const auto& row : part_instructions()) CHECK(row.k == k_of_parts);
 }
 
 TEST_CASE("a number that becomes two is where the functions of products in parts take it") {
