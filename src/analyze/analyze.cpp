@@ -5,7 +5,7 @@
 
 #include "analyze/by_hand.hpp"
 #include "loops/work.hpp"
-#include "napkin/distribute.hpp"
+#include "napkin/device.hpp"
 
 namespace napkin {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "cli/print_stages.hpp"
 #include "cli/progress.hpp"
-#include "napkin/distribute.hpp"
+#include "napkin/device.hpp"
 #include "napkin/loops.hpp"
 #include "report/analysis.hpp"
 #include "report/plan.hpp"

@@ -12,7 +12,7 @@
 
 #include "diagram/assume.hpp"
 #include "napkin/cost.hpp"
-#include "napkin/distribute.hpp"
+#include "napkin/device.hpp"
 #include "support/catch.hpp"
 #include "support/read.hpp"
 #include "support/values.hpp"

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "cuda/emulate.hpp"
-#include "napkin/distribute.hpp"
+#include "napkin/device.hpp"
 #include "support/catch.hpp"
 
 using namespace napkin;

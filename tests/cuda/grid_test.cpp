@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "cuda/emulate.hpp"
-#include "napkin/distribute.hpp"
+#include "napkin/device.hpp"
 #include "support/catch.hpp"
 #include "support/machine.hpp"
 #include "support/read.hpp"

@@ -5,7 +5,7 @@
 #include <regex>
 
 #include "cuda/emulate.hpp"
-#include "napkin/distribute.hpp"
+#include "napkin/device.hpp"
 #include "napkin/instructions.hpp"
 #include "support/catch.hpp"
 #include "support/machine.hpp"

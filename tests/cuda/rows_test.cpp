@@ -9,7 +9,7 @@
 
 #include "cuda/emulate.hpp"
 #include "napkin/cost.hpp"
-#include "napkin/distribute.hpp"
+#include "napkin/device.hpp"
 #include "support/catch.hpp"
 #include "support/machine.hpp"
 #include "support/read.hpp"

@@ -6,7 +6,7 @@
 #include <regex>
 #include <sstream>
 
-#include "napkin/distribute.hpp"
+#include "napkin/device.hpp"
 #include "napkin/search.hpp"
 #include "support/catch.hpp"
 #include "support/kernel_cases.hpp"

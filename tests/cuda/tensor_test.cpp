@@ -6,7 +6,7 @@
 
 #include "cuda/emulate.hpp"
 #include "napkin/cost.hpp"
-#include "napkin/distribute.hpp"
+#include "napkin/device.hpp"
 #include "napkin/instructions.hpp"
 #include "napkin/search.hpp"
 #include "support/catch.hpp"

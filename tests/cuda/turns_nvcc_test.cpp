@@ -3,7 +3,7 @@
 
 #include <regex>
 
-#include "napkin/distribute.hpp"
+#include "napkin/device.hpp"
 #include "support/catch.hpp"
 #include "support/kernel_cases.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "cuda/emulate.hpp"
 #include "napkin/configure.hpp"
-#include "napkin/distribute.hpp"
+#include "napkin/device.hpp"
 #include "support/catch.hpp"
 #include "support/machine.hpp"
 #include "timing/labels.hpp"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include "napkin/distribute.hpp"
+#include "napkin/device.hpp"
 #include "support/catch.hpp"
 #include "support/machine.hpp"
 #include "support/planned.hpp"

@@ -35,7 +35,7 @@ const std::vector<Stage> stages = {
     {"cost", {"text", "functions", "diagram", "derive", "hardware", "partition", "loops"}},
     {"timing", {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "instructions", "cost"}},
     {"configure", {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost", "timing"}},
-    {"distribute",
+    {"device",
      {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "layout", "instructions", "cost",
       "timing"}},
     {"search", {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost", "timing"}},
@@ -52,13 +52,13 @@ const std::vector<Stage> stages = {
     {"pictures", {"text", "functions", "diagram", "scene", "chart"}},
     {"emit",
      {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost", "search", "layout",
-      "instructions", "distribute"}},
+      "instructions", "device"}},
     {"analyze",
      {"text", "functions", "syntax", "diagram", "derive", "hardware", "partition", "loops", "cost", "configure",
-      "search", "explore", "distribute"}},
+      "search", "explore", "device"}},
     {"report",
      {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost", "configure", "search",
-      "explore", "verify", "summary", "analyze", "distribute", "scene", "chart", "pictures", "emit"}},
+      "explore", "verify", "summary", "analyze", "device", "scene", "chart", "pictures", "emit"}},
     {"lsp",
      {"text", "functions", "syntax", "diagram", "derive", "hardware", "partition", "loops", "cost", "search",
       "summary"}},
@@ -103,7 +103,7 @@ std::vector<std::string> uses(const std::vector<fs::path>& files, const std::reg
 
 std::vector<fs::path> below_the_front_end() {
   return files_below({"src/derive", "src/grad", "src/partition", "src/cost", "src/search", "src/loops", "src/timing",
-                      "src/configure", "src/distribute", "src/explore", "src/verify", "src/summary", "src/scene",
+                      "src/configure", "src/device", "src/explore", "src/verify", "src/summary", "src/scene",
                       "src/chart", "src/pictures", "src/analyze", "src/report", "src/emit"},
                      {".hpp", ".cpp", ".cuh"});
 }

@@ -1,9 +1,8 @@
 // Who holds what, on kernels split by hand: grids, operands, tiles, and why a kernel is refused.
-#include "napkin/distribute.hpp"
-
 #include <algorithm>
 
-#include "distribute/overlap.hpp"
+#include "device/warpgroups/overlap.hpp"
+#include "napkin/device.hpp"
 #include "support/catch.hpp"
 #include "support/distributed.hpp"
 

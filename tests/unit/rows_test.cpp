@@ -1,5 +1,5 @@
 // Rows over warps: what becomes of the wire along lanes, how many warps have a row, and why a kernel is refused.
-#include "napkin/distribute.hpp"
+#include "napkin/device.hpp"
 #include "support/catch.hpp"
 #include "support/machine.hpp"
 #include "support/planned.hpp"

@@ -15,7 +15,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/files.hpp"
 #include "cli/plans.hpp"
-#include "napkin/distribute.hpp"
+#include "napkin/device.hpp"
 #include "napkin/search.hpp"
 #include "text/escape.hpp"
 

@@ -16,7 +16,7 @@ constexpr std::int64_t most_local_bytes = 16384;  // larger buffers do not belon
 
 }  // namespace
 
-CppPage::CppPage(const LoopNest& of, const CodeNames& known) : CodePage(of, known), layout(cpp_layout(of)) {
+CppPage::CppPage(const LoopNest& of, const CodeNames& known) : CodePage(of, known), layout(cpu_layout(of)) {
   for (std::uint32_t w = 0; w < diagram.wires.size(); ++w)
     own.push_back({"0", size(WireId{w}), diagram.size(WireId{w}).value_or(1)});
 }

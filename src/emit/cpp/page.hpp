@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "emit/cpp/layout.hpp"
+#include "device/cpu/layout.hpp"
 #include "emit/shared/page.hpp"
 
 namespace napkin {
@@ -29,7 +29,7 @@ struct CppPlace {
 struct CppPage : CodePage {
   CppPage(const LoopNest&, const CodeNames&);
 
-  CppLayout layout;
+  CpuLayout layout;
   CppPieces own;
   std::map<BufferId, CppPlace> places;  // filled as buffers are met
 

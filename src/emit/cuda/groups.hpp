@@ -10,7 +10,7 @@
 
 #include "emit/cuda/page.hpp"
 #include "loops/pieces.hpp"
-#include "napkin/distribute.hpp"
+#include "napkin/device.hpp"
 
 namespace napkin {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "emit/cuda/threads/threads.hpp"
+#include "device/threads/threads.hpp"
 #include "emit/shared/page.hpp"
 
 namespace napkin {

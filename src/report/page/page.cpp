@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "napkin/distribute.hpp"
+#include "napkin/device.hpp"
 #include "napkin/emit.hpp"
 #include "report/analysis.hpp"
 #include "report/page/summary_page.hpp"

@@ -8,7 +8,7 @@
 
 #include "emit/cuda/page.hpp"
 #include "emit/shared/statements.hpp"
-#include "napkin/distribute.hpp"
+#include "napkin/device.hpp"
 
 namespace napkin {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "emit/cuda/kernel.hpp"
-#include "napkin/distribute.hpp"
+#include "napkin/device.hpp"
 
 namespace napkin {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "emit/cuda/kernel.hpp"
-#include "napkin/distribute.hpp"
+#include "napkin/device.hpp"
 
 namespace napkin {
 

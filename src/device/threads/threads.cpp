@@ -4,7 +4,7 @@
 // Wires that all columns carry are split first, for that recomputes nothing. Streams below the blocks, which stage
 // tiles in registers, are left out; those that remain get a finer piece so that a thread's temporaries stay small.
 // Sizes here are those of whole pieces, so that the text holds for any size.
-#include "emit/cuda/threads/threads.hpp"
+#include "device/threads/threads.hpp"
 
 #include <algorithm>
 #include <array>
@@ -112,7 +112,7 @@ class Threading {
     return std::count_if(kernel_.partition.splits.begin(), kernel_.partition.splits.end(),
                          [&](const Split& s) { return s.kind == SplitKind::stream && s.wire == wire; });
   }
-  // ResidentOperands by every output, folded by no column, and read at its own place by all; if streamed then once,
+  // Kept by every output, folded by no column, and read at its own place by all; if streamed then once,
   // around all columns that carry it.
   bool may_share(WireId wire) const {
     const auto& diagram = kernel_.program.scratch;

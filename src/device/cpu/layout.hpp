@@ -15,10 +15,10 @@ struct Lanes {
   bool folded = false;
 };
 
-struct CppLayout {
+struct CpuLayout {
   std::map<const Compute*, Lanes> lanes;
   std::map<BufferId, std::size_t> fastest;  // dimension of a tile that lies together; else the last
 };
-CppLayout cpp_layout(const LoopNest&);
+CpuLayout cpu_layout(const LoopNest&);
 
 }  // namespace napkin

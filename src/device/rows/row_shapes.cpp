@@ -1,9 +1,7 @@
-// Which wire runs along lanes, and how many lanes and values there are for it: what is worth an attempt, best first.
-#include <algorithm>
+// Shapes of rows are listed by the length of the wire along lanes.
+#include "device/rows/row_shapes.hpp"
 
 #include "derive/columns.hpp"
-#include "distribute/rows.hpp"
-#include "loops/pieces.hpp"
 
 namespace napkin {
 
@@ -20,7 +18,7 @@ std::vector<WireId> wires_along_memory(const Kernel& kernel) {
   const auto add = [&](WireId wire) {
     if (!contains(all, wire)) all.push_back(wire);
   };
-  // Of the positions in a part, the next number is the next in memory; of the parts it is not.
+  // The next position in a part is the next in memory. The next part is not.
   for (const auto& read : inputs_read(kernel.program)) {
     if (read.at.empty()) continue;
     const auto& terms = read.at.back().terms;
@@ -35,7 +33,7 @@ std::vector<WireId> wires_along_memory(const Kernel& kernel) {
 
 namespace {
 
-// So many values that the smallest of them fill 16 bytes.
+// As many values as fill 16 bytes, of the smallest type.
 std::int64_t vector_of(const Kernel& kernel, WireId lanes) {
   std::int64_t bytes = 16;
   for (const auto& read : inputs_read(kernel.program))
@@ -47,8 +45,8 @@ std::int64_t vector_of(const Kernel& kernel, WireId lanes) {
   return 16 / bytes;
 }
 
-// Values of a lane, and the most warps that then have a row: few values each while a team is small, for many warps hide
-// more of memory's latency; more where rows are long.
+// Values of a lane, and the most warps that then have a row. Lanes have few values while few warps have a row, because
+// many warps hide more of the latency of memory. They have more where rows are long.
 struct LaneLoad {
   std::int64_t values;
   int most_warps;
@@ -57,7 +55,7 @@ constexpr LaneLoad loads_whole[] = {{8, 1}, {16, 8}, {32, 16}, {64, 16}, {32, 32
 constexpr int warps_staged[] = {32, 16};
 constexpr LaneLoad loads_short[] = {{8, 4}}, loads_piece[] = {{16, 4}, {8, 4}};
 
-// A power of two, so that folds can halve.
+// The number is a power of two, so that folds can halve.
 int warps_for(std::int64_t length, std::int64_t values) {
   int warps = 1;
   while (warps * lanes_of_warp * values < length) warps *= 2;

@@ -1,6 +1,6 @@
 // Chooses for every column the innermost loop along which most of what it reads and writes lies together. Tiles are
 // copied anyway, so the first column that reads one decides how it lies; computed arrays lie as they are declared.
-#include "emit/cpp/layout.hpp"
+#include "device/cpu/layout.hpp"
 
 #include <algorithm>
 
@@ -23,7 +23,7 @@ class Chooser {
  public:
   explicit Chooser(const LoopNest& nest) : nest_(nest), diagram_(nest.scratch), sources_(tile_sources(nest)) {}
 
-  CppLayout run() {
+  CpuLayout run() {
     visit(nest_.body, lengths_in_groups(nest_));
     return std::move(layout_);
   }
@@ -87,11 +87,11 @@ class Chooser {
   const LoopNest& nest_;
   const Diagram& diagram_;
   TileSources sources_;
-  CppLayout layout_;
+  CpuLayout layout_;
 };
 
 }  // namespace
 
-CppLayout cpp_layout(const LoopNest& nest) { return Chooser(nest).run(); }
+CpuLayout cpu_layout(const LoopNest& nest) { return Chooser(nest).run(); }
 
 }  // namespace napkin

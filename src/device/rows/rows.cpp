@@ -1,0 +1,336 @@
+// A kernel without products assigns rows to warps. An attempt chooses the partition for one shape of rows, lowers it,
+// and checks that every column computes one row at a time.
+#include "device/rows/row_shapes.hpp"
+#include "device/warps/registers.hpp"
+
+namespace napkin {
+namespace {
+
+constexpr std::int64_t row_addresses = 40;  // registers of a lane: what a compiler needs beside values
+// The same where several blocks share an SM. Under the launch bounds that follow from it, neither softmax nor layernorm
+// nor rmsnorm of f16 or f32 spills along 128 to 50000 positions. A test compiles the kernels with the least to spare.
+constexpr std::int64_t least_beside = 31;
+constexpr std::int64_t spare_in_rows = 24;  // registers that several blocks on an SM should leave
+constexpr int most_blocks_together = 3;
+constexpr double least_threads_per_sm = 1536;  // of every device from capability 8.0 on: CUDA's programming guide
+constexpr std::int64_t longest_window = 64;    // positions of other wires that a lane folds one after another
+constexpr std::int64_t rows_of_block = 4;      // where one warp has a row
+constexpr std::int64_t warps_of_core = 32;     // at least, before rows of one block share what they read
+constexpr std::int64_t partial_bytes = 8;
+
+struct RowAttempt {
+  const Kernel& kernel;
+  const Hardware& hardware;
+  const RowShape& shape;
+  std::vector<WireId> rows{};  // positions of these wires are rows
+
+  std::size_t leaf() const { return hardware.levels.size() - 1; }
+  std::size_t block_level() const { return leaf() - 1; }
+  std::int64_t size(WireId wire) const { return *kernel.derivation->scratch.size(wire); }
+  const std::string& name(WireId wire) const { return kernel.derivation->scratch.at(wire).name; }
+  const std::string& lanes() const { return name(shape.lanes); }
+};
+
+const std::string& name_of(const LoopNest& nest, BufferId id) { return nest.scratch.at(nest.at(id).array).name; }
+bool has_lanes(const RowNest& found, const Column& column) {
+  return contains(found.nest->scratch.at(column.output).wires, found.lanes);
+}
+
+// The partition
+
+// Every wire that can be grouped without a merge, but the one along lanes.
+std::vector<WireId> wires_of_rows(const Kernel& kernel, WireId lanes) {
+  std::vector<WireId> rows;
+  for (const auto& verdict : kernel.derivation->verdicts) {
+    const auto* groupable = std::get_if<Groupable>(&verdict.group);
+    if (groupable && !groupable->by_merge && verdict.wire != lanes) rows.push_back(verdict.wire);
+  }
+  return rows;
+}
+// The innermost wire of rows that some input lacks, which has numbers for every position along lanes.
+std::optional<WireId> shared_row(const RowAttempt& attempt) {
+  for (auto row = attempt.rows.rbegin(); row != attempt.rows.rend(); ++row)
+    for (const auto& read : inputs_read(attempt.kernel.program))
+      if (moves(read.at, attempt.shape.lanes) && !moves(read.at, *row)) return *row;
+  return {};
+}
+// A block has as many shared rows as the plan says, while there are enough blocks.
+std::int64_t shared_rows(const RowAttempt& attempt, WireId wire) {
+  const auto& shape = attempt.shape;
+  auto rows = attempt.size(wire);
+  for (const auto& split : attempt.kernel.partition.splits)
+    if (split.wire == wire && split.level == attempt.block_level() && split.kind == SplitKind::group)
+      rows = std::min(rows, split.size);
+  std::int64_t others = shape.split == RowSplit::grouped ? pieces_of(attempt.size(shape.lanes), shape.piece()) : 1;
+  for (const auto other : attempt.rows)
+    if (other != wire) others *= attempt.size(other);
+  const auto cores = attempt.hardware.total(attempt.hardware.core.value_or(attempt.block_level()));
+  const auto wanted = cores * pieces_of(warps_of_core, shape.warps_of_row);
+  while (rows > 1 && others * pieces_of(attempt.size(wire), rows) < wanted) rows = pieces_of(rows, 2);
+  return rows;
+}
+// If one warp has a row, and rows share nothing, a block has several rows.
+bool has_several_rows(const RowAttempt& attempt) {
+  return attempt.shape.warps_of_row == 1 && !shared_row(attempt) && !attempt.rows.empty() &&
+         attempt.size(attempt.rows.back()) > 1;
+}
+Partition partition_of(const RowAttempt& attempt) {
+  const auto& rows = attempt.rows;
+  const auto& shape = attempt.shape;
+  const auto block = attempt.block_level();
+  const bool held = shape.split != RowSplit::streamed && shape.split != RowSplit::staged;
+  const bool several = has_several_rows(attempt);
+  const auto shared = shape.shares && held ? shared_row(attempt) : std::nullopt;
+  Partition partition;
+  auto& splits = partition.splits;
+  for (const auto row : rows) {
+    const auto together = row == shared ? shared_rows(attempt, row) : several && row == rows.back() ? rows_of_block : 1;
+    splits.push_back({SplitKind::group, row, together, block});
+  }
+  if (shape.split == RowSplit::grouped) splits.push_back({SplitKind::group, shape.lanes, shape.piece(), block});
+  if (shared) splits.push_back({SplitKind::stream, *shared, 1, block});
+  if (shape.split == RowSplit::streamed) splits.push_back({SplitKind::stream, shape.lanes, shape.piece(), block});
+  if (several) splits.push_back({SplitKind::group, rows.back(), 1, attempt.leaf()});
+  for (const auto& refused : illegal(*attempt.kernel.derivation, attempt.hardware, partition))
+    throw Infeasible{refused.reason};
+  return partition;
+}
+// Axes become so long that the emitted text holds for longer ones too, as far as lanes reach.
+LoopNest nest_of(const RowAttempt& attempt, const Partition& partition) {
+  const auto& shape = attempt.shape;
+  auto kernel = make_kernel(attempt.kernel.derivation, partition);
+  const auto widen = [&](std::int64_t to) {
+    auto& size = kernel.program.scratch.axes[kernel.program.scratch.at(shape.lanes).axis.index].size;
+    size = std::max(size.value_or(1), to);
+  };
+  allow_whole_pieces(kernel);
+  if (shape.split == RowSplit::whole) widen(shape.piece());
+  if (shape.split == RowSplit::staged) widen(round_up(attempt.size(shape.lanes), shape.vector));
+  return lower(kernel, attempt.hardware);
+}
+
+// Columns and reads
+
+void check_column(const RowAttempt& attempt, const LoopNest& nest, const Compute& compute, const Extents& extents) {
+  const auto lanes = attempt.shape.lanes;
+  const auto& wires = nest.scratch.at(compute.column.output).wires;
+  const auto& name = name_of(nest, compute.to);
+  for (std::size_t k = 0; k < wires.size(); ++k) {
+    if (nest.at(compute.to).extent[k] > extents[wires[k].index])
+      throw infeasible("`{}` is held across the iterations of a stream", name);
+    if (wires[k] != lanes && extents[wires[k].index] > 1)
+      throw infeasible("`{}` has {} beside {}, and cannot be computed one row at a time", name, attempt.name(wires[k]),
+                       attempt.lanes());
+  }
+  std::int64_t window = 1;
+  for (const auto wire : compute.column.over)
+    if (wire != lanes) window *= extents[wire.index];
+  if (window > longest_window)
+    throw infeasible("`{}` reduces {} values at each position of {}", name, window, attempt.lanes());
+}
+RowRead kind_of(const RowAttempt& attempt, const LoopNest& nest, const Compute& compute, const Access& read,
+                const Extents& extents) {
+  const auto lanes = attempt.shape.lanes;
+  const auto& array = nest.scratch.at(read.array).name;
+  bool others = false;
+  for (std::size_t k = 0; k < read.at.size(); ++k)
+    for (const auto& [wire, coefficient] : read.at[k].terms) {
+      others |= wire != lanes && extents[wire.index] > 1;
+      if (wire == lanes && (k + 1 < read.at.size() || coefficient != 1 || read.at[k].divisor != 1))
+        throw infeasible("`{}` does not read `{}` position by position along {}", name_of(nest, compute.to), array,
+                         attempt.lanes());
+    }
+  if (!others) return moves(read.at, lanes) ? RowRead::vectors : RowRead::once;
+  for (const auto row : attempt.rows)
+    if (!moves(read.at, row)) throw infeasible("every {} reads `{}` again", attempt.name(row), array);
+  const bool kept = contains(nest.scratch.at(compute.column.output).wires, lanes);
+  return kept && moves(read.at, lanes) ? RowRead::window : RowRead::in_place;
+}
+// Columns may read one input in different ways, or at different positions. Then all of them read it in place.
+std::map<BufferId, RowRead> find_reads(const RowAttempt& attempt, const LoopNest& nest) {
+  std::map<BufferId, RowRead> reads;
+  std::map<BufferId, std::vector<Index>> read_at;
+  each_step(nest.body, lengths_in_groups(nest),
+            [&](const LoopStatement& step, const LoopBody&, const Extents& extents) {
+              if (std::holds_alternative<MaskTest>(step.node))
+                throw infeasible("a mask in an array decides whether a tile is needed");
+              const auto* compute = std::get_if<Compute>(&step.node);
+              if (!compute) return;
+              check_column(attempt, nest, *compute, extents);
+              for (const auto& [id, buffer] : compute->reads) {
+                const auto& read = access(nest.scratch, id);
+                if (!nest.is_input(read.array)) {
+                  check_position(nest, *compute, read, extents);
+                  continue;
+                }
+                const auto found = kind_of(attempt, nest, *compute, read, extents);
+                const auto& at = read_at.try_emplace(buffer, read.at).first->second;
+                auto& kind = reads.try_emplace(buffer, found).first->second;
+                if (kind != found || at != read.at) kind = RowRead::in_place;
+              }
+            });
+  return reads;
+}
+
+void check_outputs(const RowAttempt& attempt, const LoopNest& nest) {
+  for (const auto output : nest.outputs) {
+    const auto& array = nest.scratch.at(output);
+    if (contains(array.wires, attempt.shape.lanes) && array.wires.back() != attempt.shape.lanes)
+      throw infeasible("`{}` is not contiguous along {} in memory", array.name, attempt.lanes());
+  }
+}
+// At least one array is as large as all rows together. Otherwise rows read much more than there is.
+void check_traffic(const RowAttempt& attempt, const LoopNest& nest) {
+  auto all = attempt.rows;
+  all.push_back(attempt.shape.lanes);
+  for (const auto& read : inputs_read(attempt.kernel.program))
+    if (std::ranges::all_of(all, [&](WireId wire) { return moves(read.at, wire); })) return;
+  for (const auto output : nest.outputs)
+    if (std::ranges::all_of(all, [&](WireId wire) { return contains(nest.scratch.at(output).wires, wire); })) return;
+  throw infeasible("no array has all of its rows");
+}
+
+// Shared memory
+
+std::vector<const Compute*> columns_of(const LoopNest& nest) {
+  std::vector<const Compute*> columns;
+  each_step(nest.body, [&](const LoopStatement& step) {
+    if (const auto* compute = std::get_if<Compute>(&step.node)) columns.push_back(compute);
+  });
+  return columns;
+}
+// Several warps of a row exchange partial results of folds.
+std::int64_t bytes_of_folds(const RowNest& found) {
+  const auto folds = [&](const Compute* compute) { return contains(compute->column.over, found.lanes); };
+  return found.warps_of_row > 1 && std::ranges::any_of(columns_of(*found.nest), folds)
+             ? 2 * found.warps_of_row * partial_bytes
+             : 0;
+}
+// What is computed along a staged row is inlined: it is computed again wherever it is read.
+std::map<BufferId, const Compute*> inlined_along_rows(const RowNest& found) {
+  std::map<BufferId, const Compute*> inlined;
+  for (const auto* compute : columns_of(*found.nest)) {
+    if (!has_lanes(found, compute->column)) continue;
+    if (compute->column.fold || compute->carried || !inlined.try_emplace(compute->to, compute).second)
+      throw infeasible("`{}` reduces, or is computed twice, at every position of a row in shared memory",
+                       name_of(*found.nest, compute->to));
+  }
+  return inlined;
+}
+// Folds along a row loop over it, and so does what saves it.
+std::ptrdiff_t loops_that_read(const RowNest& found, BufferId id) {
+  const auto reads = [&](const auto& self, const Compute& compute) -> bool {
+    return std::ranges::any_of(compute.reads, [&](const auto& read) {
+      const auto inlined = found.inlined.find(read.second);
+      return read.second == id || (inlined != found.inlined.end() && self(self, *inlined->second));
+    });
+  };
+  return std::ranges::count_if(columns_of(*found.nest), [&](const Compute* compute) {
+    const bool saved =
+        found.inlined.contains(compute->to) && contains(found.nest->outputs, found.nest->at(compute->to).array);
+    return (saved || contains(compute->column.over, found.lanes)) && reads(reads, *compute);
+  });
+}
+// Shared memory holds what several loops over the row read. A lane reads there what it has written itself, so that
+// nobody waits.
+void stage_rows(RowNest& found, const RowAttempt& attempt) {
+  auto& bytes = found.shared_bytes;
+  for (auto& [id, read] : found.reads) {
+    if (read != RowRead::vectors) continue;
+    read = loops_that_read(found, id) > 1 ? RowRead::staged : RowRead::passing;
+    if (read == RowRead::passing) continue;
+    const auto vector = found.vector * row(found.nest->at(id).type).bytes;
+    bytes = round_up(bytes, vector);
+    found.staged_at[id] = bytes;
+    bytes += pieces_of(attempt.size(found.lanes), found.vector) * vector;
+  }
+  const auto room = static_cast<std::int64_t>(attempt.hardware.levels[found.block_level].room());
+  if (bytes > room) throw infeasible("a row of {} takes {} B of shared memory, of {} B", attempt.lanes(), bytes, room);
+}
+
+// Registers
+
+std::int64_t registers_of(const RowNest& found, BufferId id) {
+  const auto& nest = *found.nest;
+  const auto& buffer = nest.at(id);
+  const auto bytes = row(buffer.type).bytes;
+  const bool along = contains(nest.scratch.at(buffer.array).wires, found.lanes);
+  if (buffer.level <= found.block_level) return 0;
+  if (found.staged && along) {
+    const bool one = found.inlined.contains(id) && !contains(nest.outputs, buffer.array);
+    return pieces_of((one ? 1 : found.vector) * bytes, 4);
+  }
+  if (const auto read = found.reads.find(id); read != found.reads.end()) {
+    const auto values = read->second == RowRead::vectors  ? found.values()
+                        : read->second == RowRead::window ? 2 * found.vector
+                        : read->second == RowRead::once   ? 1
+                                                          : 0;
+    return pieces_of(values * bytes, 4);
+  }
+  return (along ? found.values() : 1) * (bytes > 4 ? 2 : 1);
+}
+// Rows of one block may follow one another. Then another block hides the latency of memory.
+void check_registers(const RowNest& found, const RowAttempt& attempt) {
+  const bool follow = std::ranges::any_of(found.partition.splits, [&](const Split& split) {
+    return split.kind == SplitKind::stream && split.wire != found.lanes;
+  });
+  const auto share = lane_share((follow ? 2 : 1) * found.warps * lanes_of_warp);
+  const auto room = std::min(most_lane_registers, share) - (follow ? spare_in_rows : 0);
+  if (found.registers > room)
+    throw infeasible("a row of {} takes {} registers of each thread of {} warps, which has {}", attempt.lanes(),
+                     found.registers, found.warps_of_row, room);
+}
+// Rows on their way hide the latency of memory, so that the compiler is told to leave registers for several blocks.
+int blocks_together(const RowNest& found, const Hardware& hardware) {
+  const auto threads = found.warps * lanes_of_warp, least = found.registers - row_addresses + least_beside;
+  const auto& limit = hardware.limits.threads_per_sm;
+  const auto most_threads = limit ? limit->value : least_threads_per_sm;
+  int blocks = most_blocks_together;
+  while (blocks > 1 && (blocks * threads > most_threads || least > lane_share(blocks * threads))) --blocks;
+  return blocks;
+}
+
+RowNest attempt_rows(const Kernel& kernel, const Hardware& hardware, const RowShape& shape) {
+  const RowAttempt attempt{kernel, hardware, shape, wires_of_rows(kernel, shape.lanes)};
+  RowNest found;
+  found.block_level = attempt.block_level();
+  found.lanes = shape.lanes;
+  found.warps_of_row = shape.warps_of_row,
+  found.warps = has_several_rows(attempt) ? static_cast<int>(rows_of_block) : shape.warps_of_row;
+  found.vector = shape.vector, found.vectors = shape.vectors;
+  found.staged = shape.split == RowSplit::staged;
+  found.partition = partition_of(attempt);
+  found.nest = std::make_shared<const LoopNest>(nest_of(attempt, found.partition));
+  found.reads = find_reads(attempt, *found.nest);
+  check_outputs(attempt, *found.nest);
+  check_traffic(attempt, *found.nest);
+  found.shared_bytes = bytes_of_folds(found);
+  if (found.staged) found.inlined = inlined_along_rows(found), stage_rows(found, attempt);
+  const auto registers = [&](BufferId id) { return registers_of(found, id); };
+  found.registers = most_held(*found.nest, registers, [](const Held&) { return row_addresses; });
+  check_registers(found, attempt);
+  found.blocks = blocks_together(found, hardware);
+  return found;
+}
+
+}  // namespace
+
+std::variant<RowNest, Refused> distribute_rows(const Kernel& kernel, const Hardware& hardware) {
+  if (hardware.cuda_capability() < 80)
+    return Refused{"the profile does not say that the machine is a CUDA device of compute capability 8.0 or more", {}};
+  if (!has_blocks_of_warps(hardware))
+    return Refused{"the machine's two innermost levels are not a block and its warps", {}};
+  std::optional<std::string> reason;  // of the first attempt, because that one is best
+  for (const auto wire : wires_along_memory(kernel)) {
+    const auto* verdict = kernel.derivation->find(wire);
+    if (!verdict) continue;
+    for (const auto& shape : row_shapes(kernel, *verdict, hardware.levels.size() - 1)) try {
+        return attempt_rows(kernel, hardware, shape);
+      } catch (const Infeasible& why) {
+        if (!reason) reason = why.reason;
+      }
+  }
+  return Refused{reason.value_or("no array is contiguous along one of its axes"), {}};
+}
+
+}  // namespace napkin

@@ -1,0 +1,22 @@
+// The fifth phase, of warpgroups: which operations of an iteration overlap which, as the configuration says.
+#pragma once
+
+#include "device/warps/lowered.hpp"
+
+namespace napkin {
+
+// Warpgroups in ping-pong have the matrix units in turn.
+bool in_turn(Overlap);
+// The least number of warpgroups that may take turns among themselves such that all warpgroups of a block do; 0 if the
+// block has fewer than the overlap names.
+std::int64_t ping_pong_groups(Overlap, std::int64_t warpgroups);
+
+struct MainloopOverlap {
+  std::optional<OverlappedMainloop> step;
+  std::string not_as_planned;  // why there is none, although one was planned
+};
+// The mainloop is cut where products that need only loaded tiles meet columns that wait for them. Takes products and
+// tiles. Throws nothing: without an overlap the kernel is only slower.
+MainloopOverlap find_overlap(const Lowered&, const WarpNest& found);
+
+}  // namespace napkin

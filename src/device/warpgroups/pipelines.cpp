@@ -1,0 +1,130 @@
+// Tiles that one loop loads form one pipeline, and so does every tile that is loaded outside of all loops.
+#include "device/warpgroups/pipelines.hpp"
+
+#include "device/warps/shared_memory.hpp"
+
+namespace napkin {
+namespace {
+
+constexpr std::int64_t least_stages_to_keep = 2;  // outputs take no space from them
+constexpr std::int64_t barrier_bytes = 8;
+
+// Which tiles
+
+// True if a buffer is loaded from the tile, or an inlined column computes it from the tile.
+bool comes_from(const Lowered& lowered, const WarpNest& found, BufferId id, BufferId tile) {
+  if (lowered.nest->is_input(id)) return lowered.staged(id) == tile;
+  const auto inlined = found.inlined.find(id);
+  return inlined != found.inlined.end() && std::ranges::any_of(inlined->second->reads, [&](const auto& read) {
+           return comes_from(lowered, found, read.second, tile);
+         });
+}
+bool uses_tile(const Lowered& lowered, const WarpNest& found, const LoopStatement& step, BufferId tile) {
+  const auto reads = [&](const auto& read) { return comes_from(lowered, found, read.second, tile); };
+  const auto uses = [&](const LoopStatement& each) { return uses_tile(lowered, found, each, tile); };
+  if (const auto* loop = std::get_if<For>(&step.node)) return std::ranges::any_of(loop->body.steps, uses);
+  if (const auto* save = std::get_if<Save>(&step.node)) return comes_from(lowered, found, save->from, tile);
+  const auto* compute = std::get_if<Compute>(&step.node);
+  return compute && std::ranges::any_of(compute->reads, reads);
+}
+// A persistent block has to know from which step to which a tile is in use, so that it can load the tile of the next
+// piece.
+TilePipeline pipeline_outside(const Lowered& lowered, const WarpNest& found, BufferId tile) {
+  TilePipeline pipeline{nullptr, {tile}};
+  for (const auto& step : lowered.nest->body.steps) {
+    if (!uses_tile(lowered, found, step, tile)) continue;
+    if (!pipeline.first) pipeline.first = &step;
+    pipeline.last = &step;
+  }
+  return pipeline;
+}
+// An iteration may end with a product that still runs while the next one begins. Nothing else in the iteration touches
+// its sum then.
+const Compute* lasting(const LoopBody& block, const WarpNest& found) {
+  const auto* last = block.steps.empty() ? nullptr : std::get_if<Compute>(&block.steps.back().node);
+  const auto* product = last ? found.product(last) : nullptr;
+  if (!product || product->rows.computed || product->promoted > 0 || last->carried != last->to || last->column.repair)
+    return nullptr;
+  return is_touched_beside(block, *last) ? nullptr : last;
+}
+// Loops inside come first.
+void add_pipelines(std::vector<TilePipeline>& all, const Lowered& lowered, const WarpNest& found, const For& loop) {
+  bool innermost = true;
+  for (const auto& step : loop.body.steps)
+    if (const auto* inside = std::get_if<For>(&step.node)) {
+      add_pipelines(all, lowered, found, *inside);
+      innermost = false;
+    }
+  TilePipeline pipeline{&loop, tiles_loaded(loop.body, found.tiles)};
+  if (innermost) pipeline.copies = lowered.planned.stages, pipeline.lasting = lasting(loop.body, found);
+  if (!pipeline.tiles.empty()) all.push_back(pipeline);
+}
+std::vector<TilePipeline> find_pipelines(const Lowered& lowered, const WarpNest& found) {
+  std::vector<TilePipeline> all;
+  const auto& body = lowered.nest->body;
+  for (const auto tile : tiles_loaded(body, found.tiles)) all.push_back(pipeline_outside(lowered, found, tile));
+  for (const auto& step : body.steps)
+    if (const auto* loop = std::get_if<For>(&step.node)) add_pipelines(all, lowered, found, *loop);
+  return all;
+}
+
+// How many stages, and where
+
+// One stage would never be empty for an iteration that begins before the one before it has ended.
+bool is_overlapped(const WarpNest& found, const TilePipeline& pipeline) {
+  return found.step && found.step->loop == pipeline.loop;
+}
+std::int64_t spare_stages(const WarpNest& found, const TilePipeline& pipeline) {
+  return pipeline.copies - (is_overlapped(found, pipeline) ? 2 : 1);
+}
+std::int64_t total_bytes(const Pipelines& pipelines) {
+  std::int64_t all = 0;
+  for (const auto& [id, tile] : pipelines.stores.tiles) all += bytes_of(tile, swizzle_pattern);
+  for (const auto& pipeline : pipelines.all) {
+    for (const auto id : pipeline.tiles) all += bytes_of(pipelines.tiles.at(id), swizzle_pattern) * pipeline.copies;
+    all += barrier_bytes * pipeline.copies * (static_cast<std::int64_t>(pipeline.tiles.size()) + 1);
+  }
+  return all;
+}
+// Outputs leave from registers if pipelines would otherwise get fewer stages than planned.
+void drop_stores(Pipelines& pipelines, std::int64_t planned_stages, std::int64_t room) {
+  auto least = pipelines;
+  for (auto& pipeline : least.all)
+    pipeline.copies = std::min(pipeline.copies, std::max(least_stages_to_keep, planned_stages));
+  if (!pipelines.stores.tiles.empty() && total_bytes(least) > room)
+    pipelines.stores = {{}, "shared memory has no space for them beside the stages of other tiles"};
+}
+// The pipeline with the most stages to spare gives one up, until all fit.
+void fit_stages(Pipelines& pipelines, const Lowered& lowered, const WarpNest& found, std::int64_t room) {
+  const auto spare = [&](const TilePipeline& pipeline) { return spare_stages(found, pipeline); };
+  while (total_bytes(pipelines) > room) {
+    const auto most = std::ranges::max_element(pipelines.all, {}, spare);
+    if (spare(*most) <= 0) throw too_large(lowered, total_bytes(pipelines), room);
+    --most->copies;
+  }
+}
+void place(StagedTile& tile, std::int64_t& end) {
+  tile.begin = end;
+  end += bytes_of(tile, swizzle_pattern);
+}
+
+}  // namespace
+
+Pipelines place_pipelines(const Lowered& lowered, const WarpNest& found, const Stores& stores) {
+  Pipelines result{find_pipelines(lowered, found), found.tiles, stores};
+  const auto room = block_room(lowered);
+  drop_stores(result, lowered.planned.stages, room);
+  fit_stages(result, lowered, found, room);
+  result.shared_bytes = total_bytes(result);
+  for (auto& pipeline : result.all) {
+    if (pipeline.copies == 1 || is_overlapped(found, pipeline)) pipeline.lasting = nullptr;
+    for (const auto id : pipeline.tiles) {
+      result.tiles.at(id).copies = pipeline.copies;
+      place(result.tiles.at(id), result.barriers_begin);
+    }
+  }
+  for (auto& [id, tile] : result.stores.tiles) place(tile, result.barriers_begin);
+  return result;
+}
+
+}  // namespace napkin

@@ -1,0 +1,66 @@
+// The order of tiles in the model becomes that of the tile scheduler.
+#include "device/warpgroups/tile_scheduler.hpp"
+
+#include "timing/cluster.hpp"
+#include "timing/raster.hpp"
+
+namespace napkin {
+namespace {
+
+constexpr std::int64_t rows_of_pattern = 8;  // after which a swizzle repeats
+
+// Masks skip tiles of streams. Some tiles of the grid then take longer than others, and the block that is done first
+// should have the next one. The hardware does that for blocks that are not persistent.
+bool skips_tiles(const LoopNest& nest) {
+  bool skips = false;
+  each_step(nest.body, [&](const LoopStatement& step) {
+    const auto* loop = std::get_if<For>(&step.node);
+    skips |= std::holds_alternative<MaskTest>(step.node) || (loop && !loop->needs.empty());
+  });
+  return skips;
+}
+// Blocks of a cluster wait for each other in every iteration, so that all of them must have the same iterations.
+void join(TileScheduler& scheduler, const Neighbours& neighbours, const Kernel& fitted) {
+  if (neighbours.blocks < 2) return;
+  const auto streams_along = [&](const Split& split) {
+    return split.kind == SplitKind::stream && split.wire == *neighbours.along;
+  };
+  if (!scheduler.persistent) {
+    scheduler.alone_because = "masks make some tiles take longer than others";
+  } else if (std::ranges::any_of(fitted.partition.splits, streams_along)) {
+    scheduler.alone_because = "their blocks would stream the axis along which they are neighbours";
+  } else {
+    scheduler.cluster = neighbours.blocks;
+    scheduler.along = neighbours.along;
+  }
+}
+
+}  // namespace
+
+TileScheduler schedule_tiles(const Kernel& fitted, const Hardware& hardware) {
+  TileScheduler scheduler;
+  scheduler.persistent = !skips_tiles(lower(fitted, hardware));
+  const auto step = mainloop_of(fitted, hardware);
+  if (!step) return scheduler;
+  join(scheduler, fastest_neighbours(*step, hardware, Model::machine, true), fitted);
+  for (const auto& visited : best_order(*step, hardware)) {
+    // A wire that comes a second time is cut into runs of tiles, one for each tile of the wire between.
+    if (contains(scheduler.order, visited.wire))
+      scheduler.by = visited.pieces;
+    else
+      scheduler.order.push_back(visited.wire);
+  }
+  return scheduler;
+}
+Tiles with_shares(const WarpNest& warps) {
+  const auto& scheduler = warps.scheduler;
+  auto tiles = warps.tiles;
+  for (auto& [id, tile] : tiles) {
+    const bool along = scheduler.along && moves(warps.nest->at(id).at, *scheduler.along);
+    if (!along && tile.row && tile.layout.rows % (scheduler.cluster * rows_of_pattern) == 0)
+      tile.shares = scheduler.cluster;
+  }
+  return tiles;
+}
+
+}  // namespace napkin

@@ -1,0 +1,13 @@
+// The last phase, of warpgroups: in which order blocks take the tiles of the grid, and what clusters share.
+#pragma once
+
+#include "device/warps/lowered.hpp"
+
+namespace napkin {
+
+// The rasterization of the model, for a kernel whose partition is fitted. Throws nothing.
+TileScheduler schedule_tiles(const Kernel& fitted, const Hardware&);
+// Tiles that all blocks of a cluster need: each block copies its part and multicasts it.
+Tiles with_shares(const WarpNest&);
+
+}  // namespace napkin

@@ -1,0 +1,174 @@
+// A kernel becomes a nest of warps. Each phase has a header of its own, and `attempt` calls them in order. An attempt
+// that throws is infeasible: the partition is repaired, and the next attempt begins.
+#include "device/warpgroups/overlap.hpp"
+#include "device/warpgroups/pipelines.hpp"
+#include "device/warpgroups/tile_scheduler.hpp"
+#include "device/warps/operands.hpp"
+#include "device/warps/products.hpp"
+#include "device/warps/registers.hpp"
+#include "device/warps/shared_memory.hpp"
+#include "loops/passing.hpp"
+#include "napkin/device.hpp"
+
+namespace napkin {
+namespace {
+
+// The phases
+
+WarpNest begin(const Lowered& lowered) {
+  WarpNest found;
+  found.partition = lowered.kernel.partition;
+  found.nest = lowered.nest;
+  found.block_level = lowered.block_level;
+  found.warps = lowered.warps, found.warpgroup = lowered.warpgroup;
+  found.blocks = lowered.blocks, found.planned_blocks = lowered.planned.blocks;
+  found.planned_stages = lowered.planned.stages;
+  found.keeps = lowered.planned.keeps;
+  found.planned = lowered.planned.overlap;
+  return found;
+}
+void take(WarpNest& found, Grids grids) {
+  found.arrays = std::move(grids.arrays), found.columns = std::move(grids.columns);
+  found.shuffled = std::move(grids.shuffled);
+}
+void take(WarpNest& found, Operands operands) {
+  found.products = std::move(operands.products), found.tiles = std::move(operands.tiles);
+}
+void take(WarpNest& found, MainloopOverlap overlap) {
+  found.step = std::move(overlap.step), found.not_as_planned = std::move(overlap.not_as_planned);
+}
+void take(WarpNest& found, const Registers& registers) {
+  found.registers = registers.needed, found.registers_beside = registers.beside;
+  found.most_registers = registers.most;
+  found.first_registers = registers.first, found.lane_registers = registers.lane;
+  found.loader_lane_registers = registers.loader_lane;
+  for (auto& product : found.products) product.rows.kept = registers.residents.contains(product.compute);
+}
+void take(WarpNest& found, SharedMemory memory) {
+  found.tiles = std::move(memory.tiles), found.pipelined = std::move(memory.pipelined);
+  found.shared_bytes = memory.bytes;
+}
+void take(WarpNest& found, Pipelines pipelines) {
+  found.pipelines = std::move(pipelines.all), found.tiles = std::move(pipelines.tiles);
+  found.stores = std::move(pipelines.stores.tiles), found.no_stores = std::move(pipelines.stores.none_because);
+  found.barriers_begin = pipelines.barriers_begin, found.shared_bytes = pipelines.shared_bytes;
+}
+// Every phase returns what it finds. It reads what earlier phases have found, and changes none of it.
+WarpNest attempt(const Attempt& attempted) {
+  const auto lowered = lower(attempted);
+  const auto products = find_products(lowered);
+  const auto rows = find_rows(lowered, products);
+  const auto grids = find_grids(lowered, products, rows);
+  auto found = begin(lowered);
+  take(found, grids);
+  found.inlined = passing(*lowered.nest, [&](const Compute* compute) { return is_product(products, compute); });
+  take(found, find_operands(lowered, products, grids));
+  if (lowered.by_warpgroups()) take(found, find_overlap(lowered, found));
+  take(found, count_registers(lowered, found, rows));
+  if (lowered.by_warpgroups())
+    take(found, place_pipelines(lowered, found, find_stores(lowered, found.arrays, rows)));
+  else
+    take(found, place_tiles(lowered, found.tiles));
+  return found;
+}
+
+// One attempt after another
+
+// As many blocks run at the same time on an SM as planned, or as many as there is room for.
+WarpNest attempt_with_blocks(Attempt one) {
+  auto alone = attempt(one);
+  for (one.blocks = one.planned.blocks; one.blocks > 1; --one.blocks) try {
+      return attempt(one);
+    } catch (const Infeasible&) {
+    }
+  return alone;
+}
+// Fragments hold what streams of warps would stage, so that these streams are left out.
+Partition without_streams_of_warps(Partition partition, const Hardware& hardware) {
+  std::erase_if(partition.splits, [&](const Split& split) {
+    return split.level == hardware.levels.size() - 1 && split.kind == SplitKind::stream;
+  });
+  return partition;
+}
+std::variant<WarpNest, Refused> fit(const Kernel& kernel, const Hardware& hardware, int warpgroup,
+                                    const Planned& planned, bool spreads) {
+  const auto leaf = hardware.levels.size() - 1;
+  auto fitted = kernel;
+  fitted.partition = without_streams_of_warps(kernel.partition, hardware);
+  align(fitted.partition, leaf);
+  for (;;) {
+    try {
+      if (warpgroup > 1) nest_pieces(fitted.partition, leaf);
+      auto result = attempt_with_blocks({fitted, hardware, planned, warpgroup});
+      if (warpgroup > 1) result.scheduler = schedule_tiles(make_kernel(kernel.derivation, fitted.partition), hardware);
+      if (warpgroup > 1) result.tiles = with_shares(result);
+      return result;
+    } catch (const Infeasible& why) {
+      const auto before = fitted.partition;
+      const bool repaired = repair(fitted.partition, why, kernel.program.scratch, leaf, warpgroup, spreads);
+      if (!repaired || fitted.partition == before || !illegal(*kernel.derivation, hardware, fitted.partition).empty())
+        return Refused{why.reason, {}};
+    }
+  }
+}
+// How many positions the smallest pieces of blocks have, all wires together.
+double piece_of(const Partition& partition, std::size_t leaf) {
+  std::map<WireId, std::int64_t> pieces;
+  for (const auto& split : partition.splits)
+    if (split.level != leaf) pieces[split.wire] = split.size;
+  double all = 1;
+  for (const auto& [wire, size] : pieces) all *= static_cast<double>(size);
+  return all;
+}
+// If pieces had to become shorter, more warps that share the same rows may keep them longer.
+std::variant<WarpNest, Refused> distribute(const Kernel& kernel, const Hardware& hardware, int warpgroup,
+                                           const Planned& planned) {
+  const auto leaf = hardware.levels.size() - 1;
+  const auto length = [&](const auto& result) {
+    const auto* nest = std::get_if<WarpNest>(&result);
+    return nest ? piece_of(nest->partition, leaf) : 0;
+  };
+  auto shortened = fit(kernel, hardware, warpgroup, planned, false);
+  if (length(shortened) >= piece_of(kernel.partition, leaf)) return shortened;
+  auto spread = fit(kernel, hardware, warpgroup, planned, true);
+  return length(spread) > length(shortened) ? spread : shortened;
+}
+
+}  // namespace
+
+std::variant<WarpNest, Refused> distribute(const Kernel& kernel, const Hardware& hardware) {
+  return distribute(kernel, hardware, 1, planned(kernel, hardware));
+}
+std::variant<WarpNest, Refused> distribute_warpgroups(const Kernel& kernel, const Hardware& hardware) {
+  const auto plan = planned(kernel, hardware);
+  const bool other = has_warpgroup_instructions(hardware.cuda_architecture) && !plan.by_warpgroups;
+  return other ? Refused{} : distribute(kernel, hardware, warpgroup_warps, plan);
+}
+std::optional<Partition> other_tiles(const Kernel& kernel, const WarpNest& warps, const Hardware& hardware) {
+  const bool same = without_streams_of_warps(kernel.partition, hardware) == warps.partition;
+  return same ? std::nullopt : std::optional(warps.partition);
+}
+std::optional<Partition> other_tiles(const Kernel& kernel, const Hardware& hardware) {
+  auto made = distribute_warpgroups(kernel, hardware);
+  if (std::holds_alternative<Refused>(made)) made = distribute(kernel, hardware);
+  const auto* warps = std::get_if<WarpNest>(&made);
+  return warps ? other_tiles(kernel, *warps, hardware) : std::nullopt;
+}
+std::int64_t Grid::values() const {
+  return (rows ? accumulator_tile.lane_rows : 1) * (columns ? accumulator_tile.lane_columns : 1) * row_tiles *
+         column_tiles;
+}
+
+const Product* WarpNest::product(const Compute* compute) const {
+  const auto found = std::ranges::find(products, compute, &Product::compute);
+  return found == products.end() ? nullptr : &*found;
+}
+bool WarpNest::is_integer(BufferId id) const {
+  return std::ranges::any_of(
+      products, [&](const Product& p) { return p.compute->to == id && p.instruction->accumulator == Datatype::i32; });
+}
+bool WarpNest::lasts(const Compute* compute) const {
+  return std::ranges::find(pipelines, compute, &TilePipeline::lasting) != pipelines.end();
+}
+
+}  // namespace napkin

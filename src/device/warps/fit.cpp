@@ -1,0 +1,164 @@
+// The changes that fit pieces to fragments, each in a function of its own.
+#include "device/warps/fit.hpp"
+
+#include <algorithm>
+
+#include "loops/pieces.hpp"
+
+namespace napkin {
+namespace {
+
+constexpr std::int64_t fragment = accumulator_tile.rows, panel = 64;
+
+// The longest multiple of a fragment that divides the length, and is at most `most`.
+std::int64_t divisor(std::int64_t length, std::int64_t most) {
+  for (auto size = most / fragment * fragment; size > fragment; size -= fragment)
+    if (length % size == 0) return size;
+  return fragment;
+}
+// A partition that is being fitted, and the innermost split of a wire in it.
+struct Fitting {
+  Partition& partition;
+  std::size_t leaf;
+  int warpgroup;
+
+  Split* of_warps(WireId wire) const { return find_split(partition, wire, true, leaf); }
+  Split* of_block(WireId wire) const { return find_split(partition, wire, false, leaf); }
+};
+
+// Warpgroups read panels, so that their long pieces are shortened by panels.
+bool shorten(const Fitting& fitting, WireId wire) {
+  auto* warps = fitting.of_warps(wire);
+  auto* block = fitting.of_block(wire);
+  auto* piece = warps ? warps : block;
+  if (!piece || piece->size <= fragment) return false;
+  const auto parts = warps && block ? std::max<std::int64_t>(block->size / warps->size, 1) : 1;
+  const auto step = fitting.warpgroup > 1 && piece->size > panel ? panel : fragment;
+  piece->size = (piece->size - 1) / step * step;
+  if (warps && block) block->size = piece->size * parts;
+  return true;
+}
+// The block gets a warp less, or a warpgroup less.
+bool take_warp(const Fitting& fitting, WireId wire) {
+  auto* warps = fitting.of_warps(wire);
+  auto* block = fitting.of_block(wire);
+  if (!warps || !block || block->size <= warps->size * fitting.warpgroup) return false;
+  block->size = (block->size - 1) / (warps->size * fitting.warpgroup) * warps->size * fitting.warpgroup;
+  return true;
+}
+// Rows that a block streams are no longer streamed. Nothing outlives an iteration of the outermost stream, so that its
+// pieces become tiles of the grid. Inside another stream all rows of the block are held at once.
+bool unstream_rows(const Fitting& fitting, WireId wire) {
+  auto& splits = fitting.partition.splits;
+  const auto is_stream = [](const Split& s) { return s.kind == SplitKind::stream; };
+  const auto first = std::ranges::find_if(splits, is_stream);
+  const auto group = std::ranges::find_if(
+      splits, [&](const Split& s) { return s.wire == wire && s.level != fitting.leaf && s.kind == SplitKind::group; });
+  const auto stream = std::find_if(first, splits.end(), [&](const Split& s) { return s.wire == wire && is_stream(s); });
+  if (group == splits.end() || stream == splits.end()) return false;
+  if (stream == first) group->size = std::min(group->size, stream->size);
+  splits.erase(stream);
+  return true;
+}
+// Rows are divided among warpgroups. Each warp gets as many as wanted, or 16 if warpgroups would not be full then. A
+// piece with at most half the rows of a warpgroup is left to single warps, unless it may grow.
+bool divide_rows(const Fitting& fitting, const Infeasible& why) {
+  const auto wire = *why.divided;
+  auto* block = fitting.of_block(wire);
+  const auto rows = fragment * fitting.warpgroup;
+  if (!block) return false;
+  if (block->kind == SplitKind::stream) return unstream_rows(fitting, wire);
+  if (block->size * 2 <= rows && !why.may_grow) return false;
+  block->size = std::max(block->size / rows, std::int64_t{1}) * rows;
+  const auto of_warp = block->size % (why.rows_of_warp * fitting.warpgroup) == 0 ? why.rows_of_warp : fragment;
+  std::erase_if(fitting.partition.splits, [&](const Split& s) { return s.level == fitting.leaf; });
+  fitting.partition.splits.push_back({SplitKind::group, wire, of_warp, fitting.leaf});
+  return true;
+}
+// More warpgroups, or warps, share the same rows of a block.
+bool spread(const Fitting& fitting, WireId wire) {
+  auto* warps = fitting.of_warps(wire);
+  if (!warps || warps->size <= fragment || !fitting.of_block(wire) ||
+      (fitting.warpgroup == 1 && warps->size % (2 * fragment) != 0))
+    return false;
+  warps->size = fitting.warpgroup > 1 ? fragment : warps->size / 2;
+  return true;
+}
+// If warpgroups divide the rows of a block, its longer side becomes shorter, because such a block loads least. A side
+// that is only streamed becomes shorter in any case, because streams load the same.
+bool give_up_warpgroup(const Fitting& fitting, const std::vector<WireId>& wires) {
+  if (fitting.warpgroup == 1 || wires.size() < 2) return false;
+  const auto is_rows = [&](WireId wire) { return fitting.of_warps(wire) != nullptr; };
+  const auto rows = std::ranges::find_if(wires, is_rows);
+  const auto other = std::ranges::find_if_not(wires, is_rows);
+  if (rows == wires.end() || other == wires.end()) return false;
+  const auto *along = fitting.of_block(*rows), *across = fitting.of_block(*other);
+  if (!along || !across || across->kind == SplitKind::stream || along->size < across->size) return false;
+  return take_warp(fitting, *rows);
+}
+void add(const Fitting& fitting, const Split& split) {
+  const auto before = [&](const Split& s) {
+    return s.level > split.level || (s.level == split.level && s.kind > split.kind);
+  };
+  auto& splits = fitting.partition.splits;
+  splits.insert(std::ranges::find_if(splits, before), split);
+}
+// A block gets one position of a wire at a time.
+void take_single(const Fitting& fitting, const Split& single) {
+  const auto of_warps = [&](const Split& s) { return s.wire == single.wire && s.level == fitting.leaf; };
+  std::erase_if(fitting.partition.splits, of_warps);
+  if (auto* block = fitting.of_block(single.wire))
+    block->size = 1;
+  else
+    add(fitting, single);
+}
+// A wire that no block splits is split into two halves.
+bool halve(const Fitting& fitting, WireId wire, const Diagram& diagram) {
+  const auto half = (diagram.size(wire).value_or(1) + 1) / 2;
+  if (fitting.of_block(wire) || fitting.of_warps(wire) || half <= fragment) return false;
+  add(fitting, {SplitKind::group, wire, round_up(half, fragment), fitting.leaf - 1});
+  return true;
+}
+bool unstream(const Fitting& fitting, WireId wire) {
+  const auto streams = [&](const Split& s) { return s.wire == wire && s.kind == SplitKind::stream; };
+  return std::erase_if(fitting.partition.splits, streams) > 0;
+}
+
+}  // namespace
+
+void align(Partition& partition, std::size_t leaf) {
+  for (auto& split : partition.splits)
+    if (split.size > fragment) split.size -= split.size % fragment;
+  for (auto& split : partition.splits) {
+    if (split.level != leaf || split.size <= fragment) continue;
+    if (const auto* block = find_split(partition, split.wire, false, leaf); block && block->size % split.size != 0)
+      split.size = divisor(block->size, split.size);
+  }
+}
+void nest_pieces(Partition& partition, std::size_t leaf) {
+  auto& splits = partition.splits;
+  for (auto outer = splits.rbegin(); outer != splits.rend(); ++outer)
+    for (auto inner = splits.rbegin(); inner != outer; ++inner)
+      if (inner->wire == outer->wire && inner->level != leaf) outer->size = round_up(outer->size, inner->size);
+}
+bool repair(Partition& partition, const Infeasible& why, const Diagram& diagram, std::size_t leaf, int warpgroup,
+            bool spreads) {
+  const Fitting fitting{partition, leaf, warpgroup};
+  if (why.divided) return divide_rows(fitting, why);
+  for (const auto& single : why.single) take_single(fitting, single);
+  if (!why.single.empty()) return true;
+  const auto any = [&](const std::vector<WireId>& wires, auto change) {
+    return std::ranges::any_of(wires, [&](WireId wire) { return change(fitting, wire); });
+  };
+  // A shorter piece of a wire that only warps split means more warps as well.
+  const auto shorten_block = [&](const Fitting& all, WireId wire) {
+    return !(spreads && all.of_warps(wire) && !all.of_block(wire)) && shorten(all, wire);
+  };
+  const auto halve_wire = [&](const Fitting& all, WireId wire) { return halve(all, wire, diagram); };
+  return any(why.unstreamed, unstream) || (spreads && any(why.shorten, spread)) ||
+         (why.by_warps && give_up_warpgroup(fitting, why.shorten)) || any(why.shorten, shorten_block) ||
+         (why.by_warps && any(why.shorten, take_warp)) || any(why.fewer_warps, take_warp) ||
+         any(why.shorten, halve_wire);
+}
+
+}  // namespace napkin

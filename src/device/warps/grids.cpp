@@ -1,0 +1,133 @@
+// Every column of a nest gets its grid, and so does the array that it computes.
+#include "device/warps/grids.hpp"
+
+#include <fmt/format.h>
+
+#include "device/warps/products.hpp"
+#include "timing/mainloop.hpp"
+
+namespace napkin {
+namespace {
+
+// The long wires that a column runs over. A product sums within its instruction, so that only its result counts.
+std::vector<WireId> wires_of(const Lowered& lowered, const Placed<Compute>& placed, bool is_product) {
+  std::vector<WireId> wires;
+  const auto add = [&](const std::vector<WireId>& more) {
+    for (const auto wire : more)
+      if (placed.extents[wire.index] > 1 && !contains(wires, wire)) wires.push_back(wire);
+  };
+  const auto& column = placed.step->column;
+  add(lowered.diagram().at(column.output).wires);
+  if (is_product) return wires;
+  add(column.over);
+  add(free_wires(lowered.diagram(), column.value));
+  return wires;
+}
+// If one of two wires is folded and not the other, the folded one may be shuffled, and the other runs along columns.
+std::optional<WireId> shuffled_wire(const Placed<Compute>& placed, const std::vector<WireId>& wires, WireId rows) {
+  const auto& over = placed.step->column.over;
+  const bool first = contains(over, wires[0]), second = contains(over, wires[1]);
+  if (first == second || contains(over, rows)) return {};
+  const auto wire = wires[first ? 0 : 1];
+  return placed.extents[wire.index] <= longest_shuffled ? std::optional(wire) : std::nullopt;
+}
+// A product may take an operand that lacks the rows. If it sums one of the operand's two wires, that one runs along the
+// columns of what is computed for it.
+std::optional<WireId> multiplied_along(const Lowered& lowered, const std::vector<Product>& products,
+                                       const std::vector<WireId>& wires, WireId rows) {
+  if (wires.size() != 2) return std::nullopt;
+  for (const auto& product : products)
+    for (const auto& side : {product.rows, product.columns}) {
+      const auto of_side = [&](WireId wire) { return has_wire(lowered.diagram(), side, wire); };
+      if (!lowered.nest->is_input(side.buffer) && !of_side(rows) && std::ranges::all_of(wires, of_side))
+        return contains(wires, product.over) ? std::optional(product.over) : std::nullopt;
+    }
+  return std::nullopt;
+}
+// The wire along rows is taken out of the wires, which are left to the columns.
+std::optional<WireId> take_rows(const Lowered& lowered, const std::vector<Product>& products, const Compute& compute,
+                                std::vector<WireId>& wires, WireId rows) {
+  std::optional<WireId> taken;
+  if (contains(wires, rows)) {
+    taken = rows;
+  } else if (const auto along = multiplied_along(lowered, products, wires, rows)) {
+    taken = wires[wires[0] == *along ? 1 : 0];
+  } else if (wires.size() == 2 && contains(compute.column.over, wires[1])) {
+    taken = wires[1];
+  }
+  if (taken) std::erase(wires, *taken);
+  return taken;
+}
+void add_column(Grids& grids, const Lowered& lowered, const std::vector<Product>& products, WireId rows,
+                const Placed<Compute>& placed) {
+  const auto& [compute, block, extents] = placed;
+  auto wires = wires_of(lowered, placed, is_product(products, compute));
+  auto& grid = grids.columns[compute];
+  grid.rows = take_rows(lowered, products, *compute, wires, rows);
+  if (grid.rows && wires.size() == 2)
+    if (const auto one = shuffled_wire(placed, wires, rows)) {
+      grids.shuffled[compute] = *one;
+      std::erase(wires, *one);
+    }
+  if (wires.size() > 1)
+    throw infeasible("`{}` has the axes {} and {} beside the rows {}", lowered.name(compute->to),
+                     lowered.name(wires[0]), lowered.name(wires[1]), lowered.name(rows));
+  if (!wires.empty()) grid.columns = wires[0];
+  if (grid.rows) grid.row_tiles = pieces_of(extents[grid.rows->index], row_tile);
+  if (grid.columns) grid.column_tiles = round_up(extents[grid.columns->index], column_pair) / column_tile;
+}
+// The result lacks what is folded.
+Grid grid_of_result(const Diagram& diagram, const Column& column, Grid grid) {
+  const auto lacks = [&](WireId wire) {
+    return contains(column.over, wire) || !contains(diagram.at(column.output).wires, wire);
+  };
+  if (grid.rows && lacks(*grid.rows)) grid.rows.reset(), grid.row_tiles = 1;
+  if (grid.columns && lacks(*grid.columns)) grid.columns.reset(), grid.column_tiles = 1;
+  return grid;
+}
+// Code does not index registers by the iteration of a loop. So what outlives a loop is no longer than a piece in it.
+void check_extent(const Lowered& lowered, BufferId id, const Extents& extents) {
+  const auto& buffer = lowered.nest->at(id);
+  const auto& wires = lowered.diagram().at(buffer.array).wires;
+  for (std::size_t k = 0; k < wires.size(); ++k)
+    if (buffer.extent[k] > extents[wires[k].index])
+      throw Infeasible{.reason = fmt::format("`{}` is held across the iterations of a stream of {}", lowered.name(id),
+                                             lowered.name(wires[k])),
+                       .unstreamed = {wires[k]}};
+}
+// What a column reads of computed arrays lies in the same fragments as the column.
+void check_reads(const Grids& grids, const Lowered& lowered, const std::vector<Product>& products,
+                 const Placed<Compute>& placed) {
+  for (const auto& [access_id, buffer] : placed.step->reads) {
+    if (lowered.nest->is_input(buffer)) continue;
+    check_position(*lowered.nest, *placed.step, access(lowered.diagram(), access_id), placed.extents);
+    if (is_product(products, placed.step)) continue;
+    const auto& grid = grids.arrays.at(buffer);
+    auto own = grids.columns.at(placed.step);
+    if (const auto one = grids.shuffled.find(placed.step); one != grids.shuffled.end() && grid.columns == one->second)
+      own.columns = grid.columns, own.column_tiles = grid.column_tiles;
+    if ((grid.rows && grid.rows != own.rows) || (grid.columns && grid.columns != own.columns) ||
+        (grid.rows && grid.row_tiles != own.row_tiles) || (grid.columns && grid.column_tiles != own.column_tiles))
+      throw infeasible("`{}` has another fragment layout than `{}`, which reads it", lowered.name(buffer),
+                       lowered.name(placed.step->to));
+  }
+}
+
+}  // namespace
+
+Grids find_grids(const Lowered& lowered, const std::vector<Product>& products, WireId rows) {
+  Grids grids;
+  for (const auto& placed : lowered.computes) {
+    const auto& compute = *placed.step;
+    add_column(grids, lowered, products, rows, placed);
+    const auto result = grid_of_result(lowered.diagram(), compute.column, grids.columns.at(&compute));
+    check_extent(lowered, compute.to, placed.extents);
+    const auto [at, fresh] = grids.arrays.try_emplace(compute.to, result);
+    if (!fresh && at->second != result)
+      throw infeasible("two products need `{}` in different fragment layouts", lowered.name(compute.to));
+  }
+  for (const auto& placed : lowered.computes) check_reads(grids, lowered, products, placed);
+  return grids;
+}
+
+}  // namespace napkin

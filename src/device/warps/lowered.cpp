@@ -1,0 +1,90 @@
+// A kernel is lowered, and the steps of its loop nest are listed.
+#include "device/warps/lowered.hpp"
+
+namespace napkin {
+namespace {
+
+constexpr int most_warps = 32;
+
+void check_machine(const Attempt& attempt) {
+  const auto& hardware = attempt.hardware;
+  if (attempt.by_warpgroups() && !has_warpgroup_instructions(hardware.cuda_architecture))
+    throw infeasible("napkin knows no matrix instructions of warpgroups for this machine");
+  if (hardware.cuda_capability() < 80) throw infeasible("napkin knows no matrix instructions for this machine");
+  if (!has_blocks_of_warps(hardware))
+    throw infeasible("the machine's two innermost levels are not a block and its warps");
+}
+// The nest belongs to the partition as it is now. Axes become so long that the emitted text holds for longer ones too.
+LoopNest loop_nest_of(const Attempt& attempt) {
+  auto kernel = attempt.kernel;
+  std::vector<WireId> streams;
+  for (const auto& split : kernel.partition.splits)
+    if (split.kind == SplitKind::stream) streams.push_back(split.wire);
+  auto program = stream(*kernel.derivation, streams);
+  if (const auto* refused = std::get_if<Refused>(&program)) throw Infeasible{refused->reason};
+  auto& found = std::get<Program>(program);
+  found.scratch.axes = kernel.program.scratch.axes;
+  kernel.program = std::move(found);
+  allow_whole_pieces(kernel);
+  return lower(kernel, attempt.hardware);
+}
+void find_warps(Lowered& lowered) {
+  Extents extents;
+  for (std::uint32_t w = 0; w < lowered.diagram().wires.size(); ++w) extents.push_back(lowered.size(WireId{w}));
+  for (const auto& group : lowered.nest->groups) {
+    if (group.level == lowered.leaf()) {
+      const auto parts = pieces_of(extents[group.wire.index], group.size);
+      lowered.warps *= static_cast<int>(parts);
+      lowered.parts[group.wire] = {parts, group.size};
+      if (lowered.warps > most_warps)
+        throw Infeasible{.reason = "a block would need more warps than it can have", .fewer_warps = {group.wire}};
+    }
+    shorten(extents, group);
+  }
+}
+
+}  // namespace
+
+Lowered lower(const Attempt& attempt) {
+  check_machine(attempt);
+  Lowered lowered{attempt};
+  lowered.block_level = attempt.leaf() - 1;
+  lowered.nest = std::make_shared<const LoopNest>(loop_nest_of(attempt));
+  lowered.sources = tile_sources(*lowered.nest);
+  find_warps(lowered);
+  const auto list = [&](const LoopStatement& step, const LoopBody& block, const Extents& extents) {
+    if (const auto* load = std::get_if<Load>(&step.node)) lowered.loads.push_back({load, &block, extents});
+    if (const auto* ask = std::get_if<MaskTest>(&step.node)) lowered.asked.insert(ask->tile);
+    if (const auto* compute = std::get_if<Compute>(&step.node)) lowered.computes.push_back({compute, &block, extents});
+    if (const auto* save = std::get_if<Save>(&step.node)) lowered.saves.push_back(save);
+  };
+  each_step(lowered.nest->body, lengths_in_groups(*lowered.nest), list);
+  return lowered;
+}
+const Placed<Compute>& Lowered::at(const Compute* compute) const {
+  return *std::ranges::find(computes, compute, &Placed<Compute>::step);
+}
+bool has_blocks_of_warps(const Hardware& hardware) {
+  const auto& levels = hardware.levels;
+  return levels.size() >= 3 && levels.back().unit == "warp" && levels[levels.size() - 2].unit == "block";
+}
+void check_position(const LoopNest& nest, const Compute& compute, const Access& read, const Extents& extents) {
+  const auto& array = nest.scratch.at(read.array);
+  for (std::size_t k = 0; k < array.wires.size(); ++k)
+    if (extents[array.wires[k].index] > 1 && plain_wire(read.at[k]) != array.wires[k])
+      throw infeasible("`{}` reads `{}` at another position", nest.scratch.at(nest.at(compute.to).array).name,
+                       array.name);
+}
+bool reads(const Compute& compute, BufferId buffer) {
+  return compute.carried == buffer ||
+         std::ranges::any_of(compute.reads, [&](const auto& read) { return read.second == buffer; });
+}
+bool is_touched_beside(const LoopBody& block, const Compute& own) {
+  return std::ranges::any_of(block.steps, [&](const LoopStatement& step) {
+    if (const auto* save = std::get_if<Save>(&step.node)) return save->from == own.to;
+    const auto* compute = std::get_if<Compute>(&step.node);
+    return compute && compute != &own && (compute->to == own.to || reads(*compute, own.to));
+  });
+}
+
+}  // namespace napkin

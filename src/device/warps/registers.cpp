@@ -1,0 +1,176 @@
+// Registers are counted column by column: what is held, the operands of a product, and what a compiler needs beside.
+#include "device/warps/registers.hpp"
+
+#include <fmt/format.h>
+
+#include <tuple>
+
+#include "timing/lane_registers.hpp"
+#include "timing/occupancy.hpp"
+
+namespace napkin {
+namespace {
+
+constexpr std::int64_t most_warpgroup_registers = 240;  // of a lane
+
+// Of one array, or of one product
+
+std::int64_t values(const WarpNest& found, BufferId id) {
+  const auto grid = found.arrays.find(id);
+  return grid == found.arrays.end() || found.inlined.contains(id) ? 0 : grid->second.values();
+}
+// A computed operand is made whole before it is multiplied, unless it is a state, which stays where it is.
+std::int64_t computed_operand_registers(const Lowered& lowered, const Product& product, const Grid& grid) {
+  const auto is_made = [&](const Operand& side) {
+    const auto carries = [&](const Placed<Compute>& each) { return each.step->carried == side.buffer; };
+    return side.computed && !std::ranges::any_of(lowered.computes, carries);
+  };
+  const auto& [a, b] = std::tie(product.instruction->a, product.instruction->b);
+  return (is_made(product.rows) ? grid.row_tiles * product.steps * a.registers : 0) +
+         (is_made(product.columns) ? grid.column_tiles * product.steps * b.registers : 0);
+}
+// Single warps load operands from tiles k-step by k-step: all fragments of one side, and those of the other one after
+// another. Widened operands are held as they were loaded, and once more in twice the width.
+std::int64_t loaded_operand_registers(const Product& product, const Grid& grid) {
+  if (product.instruction->formats) return registers_of_parts(grid.row_tiles, grid.column_tiles);
+  const auto of_rows = product.instruction->a.registers, of_columns = product.instruction->b.registers;
+  return (product.widened ? 3 : 1) * std::min(grid.row_tiles * of_rows + accumulator_tile.square() * of_columns,
+                                              grid.column_tiles * of_columns + of_rows);
+}
+// With the sums of the matrix units, where they are promoted to other sums.
+std::int64_t operand_registers(const Lowered& lowered, const WarpNest& found, const Product& product) {
+  const auto& grid = found.columns.at(product.compute);
+  return computed_operand_registers(lowered, product, grid) +
+         (product.promoted > 0 ? values(found, product.compute->to) : 0) +
+         (lowered.by_warpgroups() ? 0 : loaded_operand_registers(product, grid));
+}
+// A single warp holds what an inlined operand is made of until the operand is whole.
+std::int64_t source_registers(const Lowered& lowered, const WarpNest& found, const Product& product,
+                              const std::vector<BufferId>& held) {
+  const auto made = found.inlined.find((product.rows.computed ? product.rows : product.columns).buffer);
+  if (lowered.by_warpgroups() || made == found.inlined.end()) return 0;
+  std::int64_t all = 0;
+  for (const auto& [access, id] : made->second->reads)
+    if (!lowered.nest->is_input(id) && !contains(held, id)) all += values(found, id);
+  return all;
+}
+
+// Of all columns
+
+// An overlapped mainloop runs its columns in another order than that of the text. Leading sums are then held from the
+// beginning of the iteration, and within a warpgroup also the operands of trailing products of the iteration before.
+std::int64_t overlap_registers(const Lowered& lowered, const WarpNest& found, const Compute* compute,
+                               const std::vector<BufferId>& held) {
+  if (!found.step || lowered.at(compute).block != &found.step->loop->body) return 0;
+  std::int64_t all = 0;
+  for (const auto* leading : found.step->leading)
+    if (compute < leading && !contains(held, leading->to)) all += values(found, leading->to);
+  if (!found.step->within) return all;
+  for (const auto* trailing : found.step->trailing)
+    if (trailing != compute) all += operand_registers(lowered, found, *found.product(trailing));
+  return all;
+}
+std::int64_t most_values(const Lowered& lowered, const WarpNest& found) {
+  const auto beside = [&](const Held& each) {
+    const auto all = overlap_registers(lowered, found, each.compute, each.buffers);
+    const auto* product = found.product(each.compute);
+    if (!product) return all;
+    return all + operand_registers(lowered, found, *product) + source_registers(lowered, found, *product, each.buffers);
+  };
+  return most_held(
+      *lowered.nest, [&](BufferId id) { return values(found, id); }, beside);
+}
+// What a compiler needs beside so many values.
+std::int64_t registers_of_compiler(const Lowered& lowered, const WarpNest& found, WireId rows, std::int64_t values) {
+  std::vector<const Compute*> all, no_products;
+  for (const auto& place : lowered.computes) {
+    all.push_back(place.step);
+    if (!found.product(place.step)) no_products.push_back(place.step);
+  }
+  auto does = beside_columns(*lowered.nest, all, no_products, [&](BufferId id) {
+    const auto tile = found.tiles.find(lowered.staged(id));
+    return tile != found.tiles.end() && tile->second.row;
+  });
+  does.by_warpgroups = lowered.by_warpgroups();
+  for (const auto& product : found.products) {
+    does.one_by_one |= product.rows.one_by_one || product.columns.one_by_one;
+    if (!product.has_computed()) continue;
+    does.follows = true;
+    does.exchanges |= row(product.instruction->operands).bytes == 1;
+    does.widens |= product.widened && !product.instruction->formats;
+  }
+  does.shares_columns = std::ranges::any_of(lowered.parts, [&](const auto& part) { return part.first != rows; });
+  does.saves_in_loops = saves_anew(*lowered.nest);
+  return registers_beside(does, values);
+}
+// All warps of the blocks that run at the same time share the registers of an SM, partition by partition.
+std::int64_t share_of_single_warps(const Lowered& lowered) {
+  const auto partitions = whole(lowered.hardware.limits.register_partitions, 4);
+  const auto beside = pieces_of(lowered.warps * lowered.blocks, partitions);
+  return std::min(most_lane_registers, lane_share(partitions * lanes_of_warp * beside));
+}
+// The wires of the arrays that need most, along their longer side first.
+std::vector<WireId> longest_first(const WarpNest& found) {
+  std::vector<std::pair<std::int64_t, WireId>> sides;
+  for (const auto& [id, grid] : found.arrays) {
+    const auto weight = values(found, id) * 1000;
+    if (grid.rows) sides.emplace_back(weight + grid.row_tiles * row_tile, *grid.rows);
+    if (grid.columns) sides.emplace_back(weight + grid.column_tiles * column_tile, *grid.columns);
+  }
+  std::sort(sides.rbegin(), sides.rend());
+  std::vector<WireId> wires;
+  for (const auto& [length, wire] : sides)
+    if (!contains(wires, wire)) wires.push_back(wire);
+  return wires;
+}
+// An operand may stay in registers if the nest loads it outside of the block of its product.
+bool may_be_resident(const Lowered& lowered, const Product& product) {
+  const auto& side = product.rows;
+  if (!lowered.planned.keeps || side.computed || side.one_by_one || product.widened || lowered.by_warpgroups())
+    return false;
+  const auto from = product.compute->read_from(side.access);
+  const auto load = std::ranges::find_if(lowered.loads, [&](const auto& each) { return each.step->to == from; });
+  return load->block != lowered.at(product.compute).block;
+}
+void find_residents(Registers& registers, const Lowered& lowered, const WarpNest& found) {
+  for (const auto& product : found.products) {
+    const auto more = found.columns.at(product.compute).row_tiles * product.steps * product.instruction->a.registers;
+    if (!may_be_resident(lowered, product) || registers.needed + more > registers.most) continue;
+    registers.residents.insert(product.compute);
+    registers.needed += more;
+  }
+}
+
+}  // namespace
+
+std::int64_t most_held(const LoopNest& nest, const std::function<std::int64_t(BufferId)>& registers_of,
+                       const std::function<std::int64_t(const Held&)>& beside) {
+  std::int64_t most = 0;
+  for (const auto& each : held(nest)) {
+    auto all = beside(each);
+    for (const auto id : each.buffers) all += registers_of(id);
+    if (each.overwrites) all -= std::min(registers_of(each.overwrites->first), registers_of(each.overwrites->second));
+    most = std::max(most, all);
+  }
+  return most;
+}
+Registers count_registers(const Lowered& lowered, const WarpNest& found, WireId rows) {
+  Registers registers;
+  if (lowered.by_warpgroups()) {
+    const auto shares = shares_of_warpgroups(lowered.warps / lowered.warpgroup, lowered.blocks, lowered.hardware);
+    registers.first = shares.first, registers.lane = shares.lanes, registers.loader_lane = shares.copying;
+  }
+  registers.most = lowered.by_warpgroups() ? registers.lane : share_of_single_warps(lowered);
+  const auto values = most_values(lowered, found);
+  registers.beside = registers_of_compiler(lowered, found, rows, values);
+  registers.needed = values + registers.beside;
+  if (registers.needed > registers.most)
+    throw Infeasible{
+        .reason = fmt::format("a thread would need {} registers, and has at most {}", registers.needed, registers.most),
+        .shorten = longest_first(found),
+        .by_warps = registers.most < (lowered.by_warpgroups() ? most_warpgroup_registers : most_lane_registers)};
+  find_residents(registers, lowered, found);
+  return registers;
+}
+
+}  // namespace napkin

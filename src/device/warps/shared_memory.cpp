@@ -1,0 +1,87 @@
+// Tiles are placed one behind another, with as many stages as there is space for.
+#include "device/warps/shared_memory.hpp"
+
+#include <fmt/format.h>
+
+#include "timing/occupancy.hpp"
+
+namespace napkin {
+namespace {
+
+constexpr std::int64_t wanted_stages = 2, line = 128;
+
+std::vector<const For*> pipelined_loops(const Lowered& lowered, const Tiles& tiles) {
+  std::vector<const For*> loops;
+  each_step(lowered.nest->body, [&](const LoopStatement& step) {
+    if (const auto* loop = std::get_if<For>(&step.node); loop && loads_innermost(loop->body, tiles))
+      loops.push_back(loop);
+  });
+  return loops;
+}
+void set_stages(SharedMemory& memory, std::int64_t stages) {
+  for (const auto* loop : memory.pipelined)
+    for (const auto id : tiles_loaded(loop->body, memory.tiles)) memory.tiles.at(id).copies = stages;
+  memory.bytes = 0;
+  for (const auto& [id, tile] : memory.tiles) memory.bytes += bytes_of(tile, line);
+}
+
+}  // namespace
+
+// Tiles get the planned stages, and at least two if no other block computes while this one waits for copies. They get
+// fewer if there is no space. Blocks that run at the same time keep their planned stages, up to two. Tiles that no
+// product reads are given up last.
+SharedMemory place_tiles(const Lowered& lowered, const Tiles& tiles) {
+  SharedMemory memory{tiles, pipelined_loops(lowered, tiles)};
+  const auto room = block_room(lowered), planned = lowered.planned.stages;
+  const bool alone = lowered.blocks == 1;
+  const auto fewest = alone ? 1 : std::min(wanted_stages, planned);
+  auto stages = alone ? std::max(wanted_stages, planned) : planned;
+  set_stages(memory, stages);
+  while (memory.bytes > room && stages > fewest) set_stages(memory, --stages);
+  if (memory.bytes > room) {
+    std::erase_if(memory.tiles, [](const auto& each) { return !each.second.of_products; });
+    set_stages(memory, stages);
+  }
+  if (memory.bytes > room) throw too_large(lowered, memory.bytes, room);
+  std::int64_t begin = 0;
+  for (auto& [id, tile] : memory.tiles) {
+    tile.begin = begin;
+    begin += bytes_of(tile, line);
+  }
+  return memory;
+}
+std::vector<BufferId> tiles_loaded(const LoopBody& block, const Tiles& tiles) {
+  std::vector<BufferId> loaded;
+  for (const auto& step : block.steps)
+    if (const auto* load = std::get_if<Load>(&step.node); load && tiles.contains(load->to)) loaded.push_back(load->to);
+  return loaded;
+}
+bool loads_innermost(const LoopBody& block, const Tiles& tiles) {
+  bool deeper = false;
+  each_step(block, [&](const LoopStatement& step) {
+    const auto* loop = std::get_if<For>(&step.node);
+    deeper |= loop && !tiles_loaded(loop->body, tiles).empty();
+  });
+  return !deeper && !tiles_loaded(block, tiles).empty();
+}
+std::int64_t bytes_of(const StagedTile& tile, std::int64_t alignment) {
+  return round_up(tile.layout.size_bytes(), alignment) * tile.copies;
+}
+std::int64_t block_room(const Lowered& lowered) {
+  const auto& level = lowered.hardware.levels[lowered.block_level];
+  const auto& limits = lowered.hardware.limits;
+  const auto room = static_cast<std::int64_t>(level.room());
+  if (lowered.blocks == 1 || !level.capacity) return room;
+  const auto unit = whole(limits.shared_allocation_unit, 1);
+  const auto part = static_cast<std::int64_t>(level.capacity->value) / lowered.blocks / unit * unit;
+  return std::min(room, part - whole(limits.reserved_shared_per_block, 0));
+}
+Infeasible too_large(const Lowered& lowered, std::int64_t bytes, std::int64_t room) {
+  std::vector<WireId> streamed_first;
+  for (const auto kind : {SplitKind::stream, SplitKind::group})
+    for (const auto& split : lowered.kernel.partition.splits)
+      if (split.kind == kind) streamed_first.push_back(split.wire);
+  return {fmt::format("its tiles, padded to whole fragments, take {} B of {} B", bytes, room), streamed_first};
+}
+
+}  // namespace napkin

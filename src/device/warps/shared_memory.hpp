@@ -1,0 +1,26 @@
+// The seventh phase, of single warps: where tiles lie in shared memory, and which are copied iterations ahead.
+#pragma once
+
+#include "device/warps/lowered.hpp"
+
+namespace napkin {
+
+struct SharedMemory {
+  Tiles tiles;  // with their stages and places
+  std::vector<const For*> pipelined;
+  std::int64_t bytes = 0;
+};
+// Takes tiles. Throws if they do not fit into shared memory with the fewest stages.
+SharedMemory place_tiles(const Lowered&, const Tiles&);
+
+// The tiles that a block loads itself.
+std::vector<BufferId> tiles_loaded(const LoopBody&, const Tiles&);
+// True if a block loads tiles, and no loop inside of it does.
+bool loads_innermost(const LoopBody&, const Tiles&);
+// The bytes of all stages of a tile that begins at multiples of `alignment`.
+std::int64_t bytes_of(const StagedTile&, std::int64_t alignment);
+// What one block may use if those that should run at the same time share the SM's shared memory.
+std::int64_t block_room(const Lowered&);
+Infeasible too_large(const Lowered&, std::int64_t bytes, std::int64_t room);
+
+}  // namespace napkin
