@@ -9,7 +9,7 @@
 namespace napkin {
 void CostModel::figures(std::span<const std::int64_t> sizes, Figures& figures) const {
   lengths(sizes, figures);
-  groups(sizes, figures);
+  groups(figures);
   counts(sizes, figures);
   sum_regions(sizes, figures);
   shares(figures, figures);
@@ -20,7 +20,7 @@ void CostModel::figures(std::span<const std::int64_t> sizes, Figures& figures) c
 
 void CostModel::compared(std::span<const std::int64_t> sizes, Figures& figures) const {
   lengths(sizes, figures);
-  groups(sizes, figures);
+  groups(figures);
   counts(sizes, figures);
   sum_regions(sizes, figures);
   shares(figures, figures);
@@ -38,14 +38,14 @@ void CostModel::least_held(std::span<const std::int64_t> sizes, std::span<const 
 
 void CostModel::least_held(std::span<const std::int64_t> sizes, std::size_t level, Figures& figures) const {
   lengths(sizes, figures, Reach::least);
-  groups(sizes, figures);
+  groups(figures);
   memory(figures, false, level, level);
 }
 
 void CostModel::least_moved(std::span<const std::int64_t> sizes, const Figures& held, Figures& figures,
                             std::span<const std::int64_t> grains) const {
   lengths(sizes, figures, Reach::least);
-  groups(sizes, figures);
+  groups(figures);
   counts(sizes, figures, Reach::least);
   bound_regions(sizes, grains, figures);
   shares(held, figures);
@@ -75,6 +75,18 @@ void CostModel::groups(std::span<const std::int64_t> sizes, Figures& figures) co
     all.times((outer + inner - 1) / inner);
     figures.overflow = figures.overflow || all.overflow;
     figures.levels[grouping.level].groups_per_parent = all.value;
+  }
+}
+
+void CostModel::groups(Figures& figures) const {
+  for (auto& level : figures.levels) level.groups_per_parent = 1;
+  for (const auto& [level, cut, above] : groupings_) {
+    const auto outer = std::max<std::int64_t>(1, figures.lengths[above]), inner = figures.lengths[cut];
+    if (inner == outer) continue;
+    Checked all{figures.levels[level].groups_per_parent};
+    all.times((outer + inner - 1) / inner);
+    figures.overflow = figures.overflow || all.overflow;
+    figures.levels[level].groups_per_parent = all.value;
   }
 }
 

@@ -17,6 +17,7 @@
 
 #include "cost/region.hpp"
 #include "cost/sizes.hpp"
+#include "cost/sums.hpp"
 #include "napkin/cost.hpp"
 
 namespace napkin {
@@ -88,6 +89,8 @@ struct Demand {
 class CostModel {
  public:
   CostModel(const Kernel& shape, const Hardware&);
+  // Takes sums that other models have told, and tells them its own.
+  void share(KnownSums&);
   static constexpr std::size_t most_levels = std::numeric_limits<std::size_t>::max();
   // `sizes` by split of the shape's partition. `figures` is reused between calls, so that nothing is allocated.
   void figures(std::span<const std::int64_t> sizes, Figures& figures) const;
@@ -294,6 +297,7 @@ class CostModel {
   void memory(Figures&, bool everything, std::size_t first, std::size_t last) const;
   void memory(Figures&, bool everything, std::size_t level) const;
   void groups(std::span<const std::int64_t> sizes, Figures&) const;
+  void groups(Figures&) const;  // of the sizes whose lengths are there
   std::int64_t turns_of(std::size_t level, const Figures&) const;
   std::size_t turns_below(std::size_t level, const Figures&) const;
   template <class Weight>
@@ -335,7 +339,7 @@ class CostModel {
   struct RegionPart {
     Region region;
     Footprints factor;
-    mutable BySizes<std::int64_t> known{};
+    std::shared_ptr<KnownSums::Sums> known = std::make_shared<KnownSums::Sums>();
   };
   std::vector<RegionPart> parts_;
   // By region, the parts whose product its sum is; of what is masked, less the product of those that are open.

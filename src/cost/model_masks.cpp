@@ -38,6 +38,25 @@ std::size_t CostModel::part(Region region) {
   return parts_.size() - 1;
 }
 
+std::shared_ptr<KnownSums::Sums> KnownSums::of(Asked asked) {
+  const auto known = std::ranges::find(all_, asked, [](const auto& one) -> const Asked& { return one.first; });
+  if (known != all_.end()) return known->second;
+  return all_.emplace_back(std::move(asked), std::make_shared<Sums>()).second;
+}
+
+void CostModel::share(KnownSums& sums) {
+  for (auto& part : parts_) {
+    KnownSums::Asked asked{part.region, {}, {}};
+    asked.region.cuts.clear(), asked.region.footprints.clear();
+    for (const auto cut : part.region.cuts) {
+      asked.splits.push_back(cuts_[cut].splits.size());
+      asked.extents.push_back(wire_sizes_[cuts_[cut].wire.index]);
+    }
+    for (const auto footprint : part.region.footprints) asked.footprints.push_back(footprints_[footprint].indices);
+    part.known = sums.of(std::move(asked));
+  }
+}
+
 std::int64_t CostModel::sum_region(std::size_t index, std::span<const std::int64_t> sizes) const {
   const auto product = [&](const std::vector<std::size_t>& parts) {
     std::int64_t all = 1;
@@ -52,7 +71,7 @@ std::int64_t CostModel::sum_part(const RegionPart& part, std::span<const std::in
   sizes_of_cuts_.clear();
   for (const auto cut : part.region.cuts)
     for (const auto split : cuts_[cut].splits) sizes_of_cuts_.push_back(sizes[split]);
-  const auto [known, fresh] = part.known.at(sizes_of_cuts_);
+  const auto [known, fresh] = part.known->at(sizes_of_cuts_);
   if (fresh) *known = sum_pieces(part, sizes);
   return *known;
 }

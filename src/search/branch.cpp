@@ -247,7 +247,7 @@ void Search::push(Node& node, const Order& order) {
     nodes_.emplace_back();
   }
   const auto& parts = node.bound.parts;
-  open_.push_back({{parts[0], parts[1], parts[2]}, vacant_.back()});
+  open_.push_back({{parts[0], parts[1], parts[2], parts[3], parts[4]}, vacant_.back()});
   nodes_[vacant_.back()] = node;
   vacant_.pop_back();
   std::ranges::push_heap(open_, std::bind_front(&Search::is_less_promising, this));

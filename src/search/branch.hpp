@@ -55,7 +55,7 @@ class Search {
   };
   // Where a node lies that waits, with the parts of its bound that nearly always tell.
   struct Waiting {
-    std::array<double, 3> parts;
+    std::array<double, 5> parts;
     std::size_t at;
   };
 

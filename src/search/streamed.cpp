@@ -14,8 +14,10 @@ Kernel* Streamed::along(const std::vector<WireId>& wires) {
 
 const CostModel& Streamed::model(const Kernel& shape) {
   const auto known = models_.find(shape.partition);
-  return known != models_.end() ? known->second
-                                : models_.emplace(shape.partition, CostModel(shape, hardware_)).first->second;
+  if (known != models_.end()) return known->second;
+  auto& made = models_.emplace(shape.partition, CostModel(shape, hardware_)).first->second;
+  made.share(sums_);
+  return made;
 }
 
 }  // namespace napkin

@@ -27,6 +27,7 @@ class Streamed {
   const Hardware& hardware_;
   std::map<std::vector<WireId>, std::optional<Kernel>> known_;
   std::map<Partition, CostModel> models_;
+  KnownSums sums_;
 };
 
 }  // namespace napkin

@@ -3,6 +3,8 @@
 #include "search/plans/divided.hpp"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "derive/streams/divide.hpp"
 #include "diagram/checked.hpp"
@@ -172,6 +174,7 @@ class Division {
   // near the best then, and those of which nothing is known.
   Outcome<Trial> best_trial(const Run& run, double seconds) {
     Trials all{{}, seconds};
+    halves_.clear();
     const auto open = attempt_all(run.fused, all_parts(run), {patient(trial_budget, goal_), left_}, all);
     std::ranges::stable_sort(all.trials, {}, &Trial::seconds);
     for (std::size_t i = 0; i < std::min<std::size_t>(4, all.trials.size()); ++i) {
@@ -232,10 +235,9 @@ class Division {
   // What cannot be faster is not searched to the end.
   Outcome<Trial> attempt(const Derivation& fused, const PartCount& parts, double seconds, Allowed allowed) {
     if (goal_.stop.stop_requested()) return {};
-    auto made = divide(found_.diagram, fused, parts.wire, parts.number);
-    if (!made || made->parts.empty()) return {};
-    const Half partial = half(made->diagram, made->parts, hardware_, goal_),
-               merging = half(made->diagram, made->merging, hardware_, goal_);
+    auto& made = halves(fused, parts);
+    if (!made) return {};
+    auto& [divided, partial, merging] = *made;
     if (allowed.left <= 0) return {{}, partial.least_s + merging.least_s};
     auto first = search_half(partial, seconds - merging.least_s, allowed);
     const auto least_s = first.left_s.value_or(first.found ? time(*first.found) : 0);
@@ -243,12 +245,18 @@ class Division {
     auto second = search_half(merging, seconds - time(*first.found), allowed);
     const auto all_s = least_s + second.left_s.value_or(second.found ? time(*second.found) : 0);
     if (!second.found) return {{}, second.left_s ? std::optional(all_s) : std::nullopt};
-    Trial trial{{parts.wire, parts.number}, std::move(*made), std::move(*first.found), std::move(*second.found), all_s};
+    Trial trial{{parts.wire, parts.number}, divided, std::move(*first.found), std::move(*second.found), all_s};
     if (trial.seconds() < seconds) return {std::move(trial)};
     return {{}, trial.finished() ? std::nullopt : std::optional(all_s)};
   }
+  // Made once for all searches of them.
+  std::optional<Halves>& halves(const Derivation& fused, const PartCount& parts) {
+    const auto [known, fresh] = halves_.try_emplace({parts.wire, parts.number});
+    if (fresh) known->second = napkin::halves(found_.diagram, fused, parts.wire, parts.number, hardware_, goal_);
+    return known->second;
+  }
   // Nothing where it takes longer than `most_s`.
-  Outcome<Found> search_half(const Half& half, double most_s, Allowed allowed) {
+  Outcome<Found> search_half(Half& half, double most_s, Allowed allowed) {
     constexpr double rounding = 1 + 1e-9;
     if (half.least_s > most_s * rounding) return {};
     const auto ranking = rank_half(half, most_s * rounding, std::min(allowed.each, allowed.left));
@@ -257,15 +265,15 @@ class Division {
     if (!ranking.statistics.finished) made.left_s = std::max(half.least_s, ranking.statistics.left.parts[0]);
     const auto& best = ranking.incumbents.best();
     if (best.empty() || best.front().score.parts[0] > most_s * rounding) return made;
-    auto found = napkin::found(make_space(half.derivation, hardware_, goal_), goal_, ranking);
+    auto found = napkin::found(space(half, hardware_, goal_), goal_, ranking);
     if (found.best[0].cost.time_s) made.found = std::move(found);
     return made;
   }
-  Ranking rank_half(const Half& half, double most_s, std::int64_t budget) {
+  Ranking rank_half(Half& half, double most_s, std::int64_t budget) {
     const Price most{most_s, Price::never().transfers};
     if (auto before = searched_.find(half.alike, budget, most))
       return before->statistics.evaluated = 0, std::move(*before);
-    const auto space = make_space(half.derivation, hardware_, goal_);
+    const auto& space = napkin::space(half, hardware_, goal_);
     Incumbents incumbents(1, space.first);
     incumbents.limit(Score::at_most(most.objective, most.transfers));
     auto ranking = rank(space, goal_, std::move(incumbents), false, budget);
@@ -340,6 +348,8 @@ class Division {
   std::int64_t& left_;
   std::int64_t more_left_ = patient(more_of_all, goal_);
   std::size_t core_;
+  std::map<std::pair<WireId, std::int64_t>, std::optional<Halves>>
+      halves_{};       // of one run, by wire and number of parts
   double open_s_ = 0;  // what divisions that were given up could save at most
 };
 

@@ -2,6 +2,7 @@
 #include "search/plans/half.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "loops/work.hpp"
 #include "search/plans/prices.hpp"
@@ -19,6 +20,20 @@ Half half(const Diagram& diagram, const std::vector<StatementId>& statements, co
   made.alike = likeness(diagram, cut, diagram.in_parts && has_parts(*made.derivation, hardware));
   made.least_s = LeastPrices(diagram, hardware, goal).of(cut).objective;
   return made;
+}
+
+const Space& space(Half& half, const Hardware& hardware, const Goal& goal) {
+  if (!half.space) half.space = make_space(half.derivation, hardware, goal);
+  return *half.space;
+}
+
+std::optional<Halves> halves(const Diagram& diagram, const Derivation& fused, WireId wire, std::int64_t parts,
+                             const Hardware& hardware, const Goal& goal) {
+  auto made = divide(diagram, fused, wire, parts);
+  if (!made || made->parts.empty()) return std::nullopt;
+  auto partial = half(made->diagram, made->parts, hardware, goal);
+  auto merging = half(made->diagram, made->merging, hardware, goal);
+  return Halves{std::move(*made), std::move(partial), std::move(merging)};
 }
 
 void take_best(FoundPlan& found) {

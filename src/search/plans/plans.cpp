@@ -188,7 +188,11 @@ class Plans {
     auto& known = derived_[cut];
     return known ? known : known = derivation(cuts_.cuts[cut]);
   }
-  Space space(std::size_t cut) const { return make_space(derivation(cut), hardware_, goal_); }
+  const Space& space(std::size_t cut) const {
+    const auto known = spaces_.find(cut);
+    if (known != spaces_.end()) return known->second;
+    return spaces_.emplace(cut, make_space(derivation(cut), hardware_, goal_)).first->second;
+  }
   void search_cut(std::size_t cut, const Price& allowed) {
     auto& priced = prices_[cut];
     auto alike = likeness(diagram_, cuts_.cuts[cut], diagram_.in_parts && has_parts(*derivation(cut), hardware_));
@@ -206,13 +210,11 @@ class Plans {
     priced.ranking = std::move(ranking);
   }
   Ranking searched(std::size_t cut, const Price& allowed) {
-    const auto known = given_up_.find(cut);
-    const auto space = known == given_up_.end() ? this->space(cut) : known->second;
+    const auto& space = this->space(cut);
     Incumbents incumbents(1, space.first);
     if (allowed != Price::never()) incumbents.limit(Score::at_most(allowed.objective, allowed.transfers));
     auto ranking = rank(space, goal_, std::move(incumbents), false, budget(prices_[cut].patience));
     ++searched_;
-    if (!ranking.statistics.finished) given_up_.insert_or_assign(cut, space);
     return ranking;
   }
 
@@ -252,7 +254,7 @@ class Plans {
     return all;
   }
   Found kernel(std::size_t cut) const {
-    const auto space = this->space(cut);
+    const auto& space = this->space(cut);
     return goal_.top > 1 ? napkin::found(space, goal_, rank, patient(most_of_a_cut, goal_))
                          : napkin::found(space, goal_, *prices_[cut].ranking);
   }
@@ -290,7 +292,7 @@ class Plans {
       if (!is_alone(step)) continue;
       const auto& ranked = prices_[step.cut].ranking->incumbents.best();
       if (ranked.empty()) return;
-      const auto space = this->space(step.cut);
+      const auto& space = this->space(step.cut);
       costs.push_back(candidate(space, ranked.front().partition, goal_.model).cost);
       alone.push_back({space.derivation->statements.front(), costs.back()});
     }
@@ -307,10 +309,10 @@ class Plans {
   Searched& known_;
   LeastPrices least_;
   Cuts cuts_;
-  bool every_ = false;                     // legal step is in cuts_
-  bool exact_ = false;                     // and may be taken
-  std::vector<Priced> prices_;             // by cut
-  std::map<std::size_t, Space> given_up_;  // by cut, with the launches that their searches have timed
+  bool every_ = false;                           // legal step is in cuts_
+  bool exact_ = false;                           // and may be taken
+  std::vector<Priced> prices_;                   // by cut
+  mutable std::map<std::size_t, Space> spaces_;  // by cut, with the launches that their searches have timed
   mutable std::map<std::size_t, std::shared_ptr<const Derivation>> derived_;  // by cut
   std::int64_t patience_ = first_patience, searched_ = 0;
   std::int64_t evaluated_ = 0, spent_ = 0;  // partitions, without and with those that were evaluated for other plans

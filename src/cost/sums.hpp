@@ -1,0 +1,32 @@
+// Sums over pieces that the models of several shapes have in common.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "cost/region.hpp"
+#include "cost/sizes.hpp"
+
+namespace napkin {
+
+// Sums already told, by the sizes that cut a region, of the models of one thread. Regions are alike where they ask the
+// same of the same wires, whatever else their shapes split.
+class KnownSums {
+ public:
+  using Sums = BySizes<std::int64_t>;
+  struct Asked {
+    Region region;                                                          // without its cuts and footprints:
+    std::vector<std::size_t> splits;                                        // by wire, how many there are
+    std::vector<std::int64_t> extents;                                      // by wire
+    std::vector<std::vector<std::pair<Index, std::int64_t>>> footprints{};  // with the sizes of dimensions
+    bool operator==(const Asked&) const = default;
+  };
+  std::shared_ptr<Sums> of(Asked);
+
+ private:
+  std::vector<std::pair<Asked, std::shared_ptr<Sums>>> all_;
+};
+
+}  // namespace napkin
