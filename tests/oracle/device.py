@@ -83,7 +83,7 @@ def after(rng, value, inputs):
 def products(rng):
     """A product with what follows, alone, or before another one, or with a softmax between the two."""
     axes = {"m": rng.choice([64, 512, 1024, 4096]), "n": rng.choice([96, 256, 1024, 4096]),
-            "k": rng.choice([32, 64, 128, 256, 1024]), "e": rng.choice([32, 64, 128]), "h": rng.choice([2, 3, 16])}
+            "k": rng.choice([8, 32, 64, 128, 256, 1024]), "e": rng.choice([32, 64, 128]), "h": rng.choice([2, 3, 16])}
     inputs = {}
     value, kind, batch = product(rng, inputs, axes)
     value, lines = after(rng, value, inputs), []
@@ -143,7 +143,7 @@ def partition(rng, diagram):
     """A random one. Many are refused, for kernels of devices hold pieces of their instructions; some suit warpgroups."""
     axes = list(diagram.axes)
     if "m" in axes and rng.random() < 0.5:
-        pieces = rng.choice([64, 128]), rng.choice([32, 64, 96, 128]), rng.choice([16, 32, 64])
+        pieces = rng.choice([64, 128]), rng.choice([32, 64, 96, 128]), rng.choice([8, 16, 32, 64])
         return "group m %d, n %d, stream k %d at smem; group m 16 at reg" % pieces
     groups = ["%s %d" % (axis, rng.choice([16, 32, 64, 64, 128])) for axis in rng.sample(axes, min(len(axes), rng.choice([1, 2, 2])))]
     stream = ", stream %s %d" % (rng.choice(axes), rng.choice([16, 32, 64])) if rng.random() < 0.8 else ""
