@@ -42,7 +42,7 @@ struct Operand {
   bool computed = false;
   bool transposed = false;  // on its way from shared memory: the contracted wire does not run along memory
   bool kept = false;        // in registers from where the nest loads it, not loaded at each use
-  bool one_by_one = false;  // lanes read its numbers: stored in another format, or so that no load of matrices has them
+  bool one_by_one = false;  // lanes read single numbers: no matrix load reads their format or layout
 };
 
 // A column that sums the product of two arrays over one wire. One instruction takes `k` positions of that wire.
@@ -115,7 +115,7 @@ struct WarpNest {
   std::map<const Compute*, WireId> shuffled;  // a wire that some fold one position after another, by shuffles of lanes
   std::vector<Product> products;
   std::map<BufferId, const Compute*> inlined;  // computed where they are read or saved, and never held
-  std::map<BufferId, StagedTile> tiles;        // other arrays are read from where they are
+  std::map<BufferId, StagedTile> tiles;        // other arrays are read in place
   std::vector<const For*> pipelined;           // loops whose tiles are loaded ahead
   // Of a lane: the count, the part of it for other things than values and operands, and the limit.
   std::int64_t registers = 0, registers_beside = 0, most_registers = 0;
@@ -168,9 +168,9 @@ enum class RowRead : std::uint8_t {
   passing    // as vectors, in the only loop over positions that reads it
 };
 
-// A kernel without matrix products: one wire runs along the lanes of one or several warps, in vectors of
-// numbers that lie side by side in memory; these warps take one row of the other wires after another. Folds along the
-// wire run over a lane\'s own values first, then over the lanes and the warps of the row.
+// A kernel without matrix products: one wire runs along the lanes of one or several warps, in vectors of numbers that
+// lie side by side in memory; these warps take one row of the other wires after another. Folds along the wire run over
+// a lane's own values first, then over the lanes and the warps of the row.
 struct RowNest {
   Partition partition;                   // the kernel's, fitted: see below
   std::shared_ptr<const LoopNest> nest;  // what the ids below belong to

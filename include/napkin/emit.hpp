@@ -1,4 +1,4 @@
-// Emitters: a loop nest as text. They print what was decided and decide nothing about the plan.
+// Emitters print a loop nest as text. They decide nothing about the plan.
 #pragma once
 
 #include <cstdint>
@@ -10,39 +10,41 @@
 
 namespace napkin {
 
-// Whole lines of a text, as bytes from one to the next, and where in the diagram's file the array that they load,
-// compute or save is declared.
+// Whole lines of a text, as a range of bytes, and the declaration in the diagram's file of the array that these lines
+// load, compute or save.
 struct Traced {
   std::size_t begin = 0, end = 0;
   Span span;
 };
 struct EmittedText {
   std::string text;
-  std::vector<Traced> origins{};  // in the order of the text, none inside another
+  std::vector<Traced> origins{};  // in the order of the text, without overlaps
 };
 
 // The variables, then one line for each load, compute and save with shape, type, level, bytes and operations.
 std::string emit_pseudocode(const LoopNest&, const Hardware&);
 EmittedText emit_traced_pseudocode(const LoopNest&, const Hardware&);
-// The same as `napkin.pseudocode/1`, see docs/json.md.
+// The same as JSON, `napkin.pseudocode/1`; see docs/json.md.
 std::string emit_pseudocode_json(const LoopNest&, const Hardware&);
 
 struct EmittedFile {
   std::string name;
   std::string text;
-  std::vector<Traced> origins{};  // of files with kernels
+  std::vector<Traced> origins{};  // only in files with kernels
 };
 
-// A reference kernel in CUDA C++ that follows the plan, for any sizes of its axes: NAME.cu and NAME.h with a C
-// interface, NAME_harness.cu that checks and times it, and CMakeLists.txt; see docs/cuda.md. NAME is the diagram's.
-// Every axis of the diagram needs a size: an axis that the plan leaves whole may later be that long at most.
+// A reference kernel in CUDA C++ that follows the plan, for any sizes of its axes. The files are NAME.cu and NAME.h
+// with a C interface, NAME_harness.cu that checks and times it, and CMakeLists.txt; see docs/cuda.md. NAME is that of
+// the diagram. Every axis of the diagram needs a size. If the plan does not split an axis, its size is also the largest
+// size that the kernel accepts.
 std::vector<EmittedFile> emit_cuda(const Diagram&, const Plan&, const Hardware&);
 
-// The same, with kernels on matrix units where `distribute` says how, by warps; and by warpgroups as well
-// where the machine has that, launched where device and arrays allow. What is otherwise has a note that says why.
+// `warps` adds kernels of single warps on matrix units, if `distribute` can make them. `tensor` also adds kernels of
+// warpgroups if the machine has their instructions; these are launched if the device and the arrays allow it. A note
+// gives the reason for every exception.
 enum class CudaPath : std::uint8_t { reference, warps, tensor };
-// Beside them NAME_torch.cpp and NAME_torch.py, which make them torch.ops.napkin.NAME. NAME_torch.py also loads the
-// operator of a `gradient`, where one is named, and is built with NAME_autograd.cpp.
+// `torch` adds NAME_torch.cpp and NAME_torch.py, which provide the kernels as torch.ops.napkin.NAME. If a `gradient` is
+// named, NAME_torch.py also loads its operator and is built with NAME_autograd.cpp.
 enum class CudaBinding : std::uint8_t { none, torch };
 struct EmittedCode {
   std::vector<EmittedFile> files;
@@ -51,19 +53,19 @@ struct EmittedCode {
 EmittedCode emit_cuda(const Diagram&, const Plan&, const Hardware&, CudaPath, CudaBinding = CudaBinding::none,
                       const std::string& gradient = "");
 
-// What keeps a diagram from being the gradient of another, complete as a sentence without its full stop.
+// Why a diagram cannot be the gradient of another, a complete sentence without its full stop.
 struct NoGradient {
   std::string reason;
 };
 // NAME_autograd.cpp, which makes torch.ops.napkin.GRADIENT the backward pass of torch.ops.napkin.NAME. Both diagrams
-// are as their files have them. The gradient may read inputs and outputs of the other, and `dO` for its output O, and
-// gives `dX` for inputs X.
+// are those of their files. The gradient may read inputs and outputs of the other diagram, and `dO` for its output O.
+// It computes `dX` for inputs X.
 std::variant<EmittedFile, NoGradient> torch_autograd(const Diagram&, const std::string& name, const Diagram& gradient,
                                                      const std::string& gradient_name);
 
-// The same in portable C++20: NAME.cpp and NAME.h with a C interface, napkin_numbers.hpp, NAME_harness.cpp and
-// CMakeLists.txt. Every axis of the diagram needs a size: one that the plan leaves whole may later be that long at
-// most.
+// The reference kernel in portable C++20: NAME.cpp and NAME.h with a C interface, napkin_numbers.hpp, NAME_harness.cpp
+// and CMakeLists.txt. Every axis of the diagram needs a size. If the plan does not split an axis, its size is also the
+// largest size that the kernel accepts.
 std::vector<EmittedFile> emit_cpp(const Diagram&, const Plan&, const Hardware&);
 
 }  // namespace napkin

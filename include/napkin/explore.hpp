@@ -1,41 +1,42 @@
-// Exploration: the ground around the best plan. Which partitions are a trade between time, memory and transfers, how
-// transfers fall as memory grows and what bounds them, how the time changes with the pieces, and what a machine with
-// more of something would gain.
+// Exploration: the surroundings of the best plan. It finds the partitions that trade time, memory and transfers against
+// each other, how transfers fall with more memory and what bounds them, how the time changes with the sizes of pieces,
+// and what a machine with twice as much of one resource would gain.
 //
-// Bytes and seconds. Each verb searches again, for one kernel and the least time; what a search could not prove says
-// so.
+// Units are bytes and seconds. Each function searches again, kernel by kernel. A result that a search could not prove
+// says so.
 #pragma once
 
 #include "napkin/search.hpp"
 
 namespace napkin {
 
-// How long to look: partitions of a kernel that a search evaluates before it gives up, and for how many rooms.
+// Limits of the exploration: how many partitions of a kernel a search evaluates before it gives up, and how many
+// capacities it considers.
 struct Effort {
   std::int64_t front = 200'000, rooms = 100'000, machine = 30'000;
-  std::int64_t rooms_with_masks = 500;  // where masks leave pieces out one takes as long as hundreds
-  double each_doubling = 2;             // rooms for each doubling of the room
-  double least_share = 0;               // of the plan's time: what is around kernels that take less is left out
+  std::int64_t rooms_with_masks = 500;  // fewer, because if masks skip pieces one partition takes as long as hundreds
+  double each_doubling = 2;             // number of capacities for each doubling
+  double least_share = 0;               // kernels that take a smaller share of the plan's time are not explored
 };
-// What is around at a glance, in a second or two for most diagrams.
+// An exploration in a second or two for most diagrams.
 constexpr Effort glance{20'000, 10'000, 2'000, 50, 0.5, 0.05};
 
-// Every partition of the stated space is, in time, memory and transfers together, at most `tolerance` better than one
-// of these, as a share, and the fastest is one of them. Memory is what one piece holds at the level, transfers are
-// between it and the one above.
+// A set of partitions that covers the stated space and contains the fastest one: for each partition of the space, the
+// set has one that is worse by at most the share `tolerance` in each of time, memory and transfers. Memory is what one
+// piece holds at the level. Transfers are those between the level and the one above.
 struct Front {
   std::size_t level = 1;
   double tolerance = 0;
-  std::vector<Candidate> candidates;  // fastest first, which are slower and hold or move less
-  bool complete = true;               // else there may be others
+  std::vector<Candidate> candidates;  // fastest first; slower ones hold or move less
+  bool complete = true;               // else partitions may be missing
   std::int64_t evaluated = 0;
 };
 Front explore_front(std::shared_ptr<const Derivation>, const Hardware&, Model, double tolerance, const Effort& = {});
 // The slow twin: evaluates every partition.
 Front explore_front_exhaustively(std::shared_ptr<const Derivation>, const Hardware&, Model, double tolerance);
 
-// The least transfers of a kernel between one memory and another of so much room, for many rooms. All in values where
-// the level counts values, else in bytes.
+// The least transfers of a kernel between a memory of some capacity and the one above it, for many capacities. Numbers
+// are in values if the level counts values, else in bytes.
 struct CurvePoint {
   double room = 0;
   double moved = 0;
@@ -44,18 +45,18 @@ struct CurvePoint {
   bool proven = true;
 };
 struct Curve {
-  Hardware hardware;  // the two memories alone
-  double room_here = 0;
-  bool whole_tiles = false;        // of pieces that are multiples of what the machine's units take, not of any
-  std::vector<CurvePoint> points;  // rooms ascending, the machine's own among them; none where nothing fits
+  Hardware hardware;               // the two memories alone
+  double room_here = 0;            // capacity of the machine itself
+  bool whole_tiles = false;        // pieces are multiples of the tiles of the machine's units, not of any size
+  std::vector<CurvePoint> points;  // ascending capacities, with the machine's own among them; only where a kernel fits
   const Level& level() const { return hardware.levels[1]; }
 };
-// Rooms from a small share of the machine's, so many for each doubling, to that in which nothing moves twice. Under
-// masks pieces are whole tiles: to count what a mask leaves of pieces of any size takes long, and where it compares
-// more than two wires minutes; then there are no points on a machine without units.
+// Capacities range from a small share of the machine's to the one at which nothing moves twice, with `each_doubling` of
+// them per octave. Under masks pieces are whole tiles, because counting what a mask leaves of pieces of any size takes
+// long. It takes minutes if the mask compares more than two wires. In that case a machine without units has no points.
 Curve explore_rooms(std::shared_ptr<const Derivation>, const Hardware&, const Effort& = {});
 
-// The time with pieces of other sizes at the core's level: of the two splits there whose sizes change it most.
+// The time with pieces of other sizes at the SM's level, for the two splits there whose sizes change it most.
 struct Terrain {
   struct Side {
     std::string axis;
@@ -64,36 +65,36 @@ struct Terrain {
     std::size_t chosen = 0;
   };
   Side across;
-  std::optional<Side> up;                                  // none where there is one split
-  std::vector<std::vector<std::optional<double>>> time_s;  // [up][across]; none where it does not fit or cannot run
+  std::optional<Side> up;                                  // none if there is only one split
+  std::vector<std::vector<std::optional<double>>> time_s;  // [up][across]; none if it does not fit or cannot run
 };
 std::optional<Terrain> explore_pieces(const Kernel&, const Hardware&, Model);
 
-// The machine with twice as much of something.
+// A machine with twice as much of one resource.
 struct Improvement {
   std::string what;                   // "capacity of smem"
-  std::optional<double> time_s;       // of the best partitions there
-  std::optional<double> time_kept_s;  // of the partitions of this machine
-  std::string bound_by, bound_from;   // of the kernel that takes longest there, as in KernelCost
-  bool proven = true;                 // that no split of the kernels is faster there
+  std::optional<double> time_s;       // of the best partitions for that machine
+  std::optional<double> time_kept_s;  // of the present partitions on that machine
+  std::string bound_by, bound_from;   // of the slowest kernel on that machine, as in KernelCost
+  bool proven = true;                 // no partition of the kernels is faster on that machine
 };
 struct Sensitivity {
   std::optional<double> time_s;
   std::vector<Improvement> improvements;  // in the order of the profile
 };
-// Kernels are searched again, what is fused in them stays.
+// Searches the partition of every kernel again, with the same fused statements.
 Sensitivity explore_machine(const Plan&, const Hardware&, Model, const Effort& = {});
 
-// All of it, for a plan.
+// The whole exploration of a plan.
 struct Explored {
   struct OfKernel {
     Front front;
     Curve rooms;
     std::optional<Terrain> pieces;
   };
-  std::vector<std::optional<OfKernel>> kernels;  // in the order of the plan's; none of those left out
+  std::vector<std::optional<OfKernel>> kernels;  // in the order of the plan; none for a kernel that is not explored
   Sensitivity machine;
-  bool at_a_glance = false;  // with less than the usual effort
+  bool at_a_glance = false;  // explored with less than the usual effort
 };
 Explored explore(const Plan&, const Hardware&, Model, const Effort& = {});
 

@@ -1,5 +1,5 @@
-// The tables: number formats, pointwise functions, reductions. Everything napkin knows of a function is its row
-// here; no other file compares names.
+// The tables of number formats, pointwise functions and reductions. Everything that napkin knows about a function is in
+// its row; no other file compares names.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ enum class Datatype : std::uint8_t {
   bf16,
   f8e4m3,
   f8e5m2,
-  f8e8m0,  // a power of two, of a block's scale
+  f8e8m0,  // a power of two, for the scale of a block
   f4e2m1,
   i8,
   i4,
@@ -29,22 +29,22 @@ struct DatatypeRow {
   std::string_view name;  // as in the language: "f16", "bool"
   int bytes;              // of a value by itself
   int share;              // values of an array that share these bytes: 2 of 4 bits, the first in the low half; else 1
-  Datatype alone;  // the format of a value by itself: its own, or of those that share bytes one that has all of theirs
-  bool of_inputs;  // nothing is stored in it
-  std::string_view cuda;          // "__half"
+  Datatype alone;         // the format of a value by itself: this one, or one that has all values of packed ones
+  bool of_inputs;         // only inputs have this format; no result is stored in it
+  std::string_view cuda;  // "__half"
   double (*round)(double value);  // to the nearest representable value, ties to even
 };
 std::span<const DatatypeRow> datatypes();
 const DatatypeRow& row(Datatype);
 const DatatypeRow* find_datatype(std::string_view name);
-// Bytes of that number of values of an array; the last one counts whole.
+// Bytes of that many values of an array. A byte that is begun counts whole.
 std::int64_t bytes_of(Datatype, std::int64_t values);
 
-// What executes an operation: matrix units, fused multiply-add lanes, special-function units.
+// The unit that executes an operation: matrix units, fused multiply-add lanes, special-function units.
 enum class Unit : std::uint8_t { tensor, fma, sfu };
 std::string_view name(Unit);
 
-// What the derivation may assume of a pointwise function. Each is a law that a test checks on random numbers.
+// What the derivation may assume about a pointwise function. Each role is a law that a test checks on random numbers.
 enum class Role : std::uint8_t {
   other,     // opaque: separates only if its arguments do not mix
   add,       // a + b
@@ -53,12 +53,12 @@ enum class Role : std::uint8_t {
   divide,    // a / b
   negate,    // -a
   power,     // a ^ constant
-  root,      // a ^ (1/2), of a product of non-negative factors factor by factor
+  root,      // a ^ (1/2); the root of a product of non-negative factors is the product of their roots
   inverse_root,
   exponential,                // turns + into *; `scale` is ln(base)
   logarithm,                  // turns * of positive factors into +
-  exponential_of_difference,  // exp(a - b), but exp(a) where both are the same infinity
-  magnitude,                  // of a product, the product of the magnitudes
+  exponential_of_difference,  // exp(a - b), but exp(a) if both are the same infinity
+  magnitude,                  // the magnitude of a product is the product of the magnitudes
   greatest,                   // of two numbers
   least,
   choose,   // where(c, a, b)
@@ -76,15 +76,16 @@ struct Pointwise {
   double scale;           // ln(base) of exponential and logarithm
   bool positive;          // the result is never negative for real arguments
   int precedence;         // 0: printed as a call; else the binding strength of the operator sign
-  bool callable;          // may be written in a file; else only the derivation makes it
+  bool callable;          // may be written in a file; else only the derivation creates it
   std::string_view cuda;  // "expf({0})"
   std::string_view cpp;   // the same for portable C++
-  // With respect to each argument, in the language, of arguments a, b and c: "b; a". Empty: conditions, which have
-  // none, powers, of which the algebra knows it, and what only the derivation makes.
+  // The derivatives with respect to the arguments a, b and c, written in the language: "b; a". Empty for conditions,
+  // which have none, for powers, whose derivative the algebra knows, and for functions that only the derivation
+  // creates.
   std::string_view derivative;
   double (*value)(const double* arguments);
-  std::string_view fast =
-      {};  // what its CUDA text becomes by the machine's own approximations in f32, if there are any
+  // CUDA text that uses the machine's own approximations in f32, if there are any.
+  std::string_view fast = {};
 };
 std::span<const Pointwise> pointwise_functions();
 const Pointwise* find_pointwise(std::string_view name);
@@ -93,8 +94,8 @@ struct Reduction {
   std::string_view name;
   std::string_view summary;
   double identity;
-  const Pointwise* combine;     // a binary row; associative and commutative
-  std::string_view state_name;  // what a nameless carried state is called: "m" for max, "l" for sum
+  const Pointwise* combine;     // a row of two arguments, associative and commutative
+  std::string_view state_name;  // name of a carried state that has none of its own: "m" for max, "l" for sum
 };
 std::span<const Reduction> reductions();
 const Reduction* find_reduction(std::string_view name);

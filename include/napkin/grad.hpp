@@ -1,11 +1,12 @@
-// Gradients: a diagram to the diagram of its gradients, in reverse mode.
+// Gradients: from a diagram to the diagram of its gradients, in reverse mode.
 //
-// Every array Y that counts as a result becomes an input dY of the same axes: the gradient of some number with respect
-// to Y. Every array X that is asked for becomes an output dX of X's axes: the gradient of the same number with respect
-// to X. What the gradients read of the diagram itself is computed again, unless it is saved.
+// Every array Y that counts as a result becomes an input dY with the same axes: the gradient of some number with
+// respect to Y. Every array X whose gradient is wanted becomes an output dX with the axes of X: the gradient of the
+// same number with respect to X. Arrays of the diagram itself that the gradients read are computed again, unless they
+// are saved.
 //
-// Errors, at the names that were asked for: E0540 (a name that the diagram lacks), E0541 (a result that does not depend
-// on what is asked for), E0542 (conditions have no gradient), E0543 (a name that nothing is left to be saved under).
+// Errors, at the names in `Wanted`: E0540 (the diagram has no such name), E0541 (a result does not depend on a wanted
+// array), E0542 (conditions have no gradient), E0543 (there is nothing left to save under a name).
 #pragma once
 
 #include <optional>
@@ -19,13 +20,13 @@ namespace napkin {
 
 struct Wanted {
   std::vector<ast::Name> of;    // results; empty: every output
-  std::vector<ast::Name> wrt;   // what gradients are taken with respect to; empty: every input that has one
+  std::vector<ast::Name> wrt;   // arrays whose gradients are wanted; empty: every input that has one
   std::vector<ast::Name> save;  // statements that the forward pass keeps, or new names for logarithms of its divisors
 };
 
 struct Gradient {
   std::string text;                // the diagram, in canonical form
-  std::vector<std::string> steps;  // what the algebra found, in words
+  std::vector<std::string> steps;  // the steps of the algebra, in words
 };
 
 // `diagram` is `file`, resolved without overrides; `command` is named in the comment at the top of the text.

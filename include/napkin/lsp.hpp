@@ -1,8 +1,8 @@
-// The language server: what an editor says of the texts it has open to what it is told of them. One message in,
-// messages out; no pipes and no threads of the caller's own are needed to try it.
+// The language server: it answers an editor's messages about its open texts. One message goes in, and messages come
+// out; a caller needs no pipes and no threads of its own.
 //
-// The protocol is LSP 3.17 over JSON-RPC 2.0, positions in UTF-16. Diagnostics are those of parse and resolve, the same
-// as `napkin derive` prints. Every mistake of the other side is answered by the protocol's error codes.
+// The protocol is LSP 3.17 over JSON-RPC 2.0, with positions in UTF-16. Diagnostics are those of parse and resolve, as
+// `napkin derive` prints them. A wrong message is answered with the protocol's error codes.
 #pragma once
 
 #include <functional>
@@ -17,19 +17,19 @@
 
 namespace napkin::lsp {
 
-// A profile by name or path; else what is wrong with it, in words.
+// Reads a profile by name or path; returns a message if it cannot be read or is wrong.
 using ReadTarget = std::function<std::variant<Hardware, std::string>(const std::string& name)>;
 
-// The open texts of one editor, and how far the conversation has come.
+// The open texts of one editor, and the state of the conversation.
 class Session {
  public:
-  // `target` is the machine of the plans that hover tells of, unless `initializationOptions.target` names another.
+  // `target` is the machine of the plans that hover shows, unless `initializationOptions.target` names another.
   explicit Session(ReadTarget, std::optional<Hardware> target = {});
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
-  ~Session();  // a search that is under way is stopped, and takes a moment to
+  ~Session();  // stops a running search and waits for it, which takes a moment
 
-  // The text of an open document as the server has it; null where none is open by that URI.
+  // The text of an open document as the server has it; null if no document with that URI is open.
   const std::string* text(const std::string& uri) const;
   // Set once `exit` has come: 0 after `shutdown`, else 1.
   std::optional<int> exit_code() const;
@@ -41,11 +41,11 @@ class Session {
   std::unique_ptr<State> state_;
 };
 
-// What one message (JSON, without its header) is answered with; any bytes will do.
+// The answers to one message (JSON, without its header). The message may be any bytes.
 std::vector<std::string> answer(Session&, const std::string& message);
 
-// The conversation over streams, each message behind its `Content-Length`; the exit code once `exit` came, 1 where the
-// input ended before or can be followed no further.
+// Runs the conversation over streams, with each message after its `Content-Length`. Returns the exit code after `exit`,
+// or 1 if the input ends first or cannot be followed any further, or if the output fails.
 int serve(Session&, std::istream& in, std::ostream& out);
 
 }  // namespace napkin::lsp

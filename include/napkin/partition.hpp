@@ -1,4 +1,5 @@
-// A partition: how a kernel is split over the levels of a machine. The labels a person writes on the napkin.
+// A partition: how a kernel is split over the levels of a machine. These are the labels that a person writes on the
+// napkin.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,8 @@ struct Split {
   auto operator<=>(const Split&) const = default;
 };
 
-// Outermost level first; within a level groups in the order written, then streams with the outermost loop first.
+// Splits of the outermost level come first. Within a level, groups come in the order written, then streams with the
+// outermost loop first.
 struct Partition {
   std::vector<Split> splits;
   auto operator<=>(const Partition&) const = default;
@@ -32,26 +34,27 @@ struct Partition {
 // "group q 128, stream x 64 at smem; group q 16 at reg"
 std::string to_text(const Partition&, const Diagram&, const Hardware&);
 
-// Why a partition may not be used for these statements on this machine, in the words of the file; empty if it may.
-// Capacity is not asked here: not fitting is a result, not an error (cost.hpp).
+// The reasons why a partition is illegal for these statements on this machine, with the names of the file; empty if it
+// is legal. Capacity is not checked here: not fitting is a result, not an error (cost.hpp).
 std::vector<Refused> illegal(const Derivation&, const Hardware&, const Partition&);
 
-// The partition that a person wrote, names looked up. With errors in `diagnostics` it must not be used.
+// The partition that a person wrote, with its names resolved. If `diagnostics` has errors it must not be used.
 Partition resolve_partition(const ast::Partition&, const Diagram&, const Hardware&, Diagnostics& diagnostics);
 
-// The reasons of illegal() as diagnostics, each at the label that it refuses; `labels` are what the partition was
-// resolved from.
+// Adds the reasons of illegal() to `diagnostics`, each at the label that it refuses. The partition was resolved from
+// `labels`.
 void report_illegal(const ast::Partition& labels, const Derivation&, const Hardware&, const Partition&,
                     Diagnostics& diagnostics);
-// One reason, at the label of a split.
+// Adds one reason, at the label of a split.
 void report_refused(const ast::Partition& labels, const Derivation&, const Hardware&, const Split&, const Refused&,
                     Diagnostics& diagnostics);
 
-// The first group of an axis that the kernel streams, whose parts have to be merged.
+// Index of the first split that groups an axis along which the states of the parts have to be merged.
 std::optional<std::size_t> merged_group(const Derivation&, const Partition&);
 
-// A kernel with such a group as two: its parts, with what the partition becomes for them, and what merges them. Refused
-// where the parts would not be equal.
+// A kernel with such a group, divided into two kernels: the first computes the parts, with `partition`; the second
+// merges them. The division is refused if the parts would not be equal, if the states cannot be written as statements,
+// or if the result does not depend on the parts.
 struct DividedPartition {
   Diagram diagram;
   std::vector<StatementId> parts, merging;
@@ -67,16 +70,17 @@ struct Kernel {
 };
 struct Plan {
   std::vector<Kernel> kernels;  // in launch order; they share only arrays at the outermost level
-  // Of each kernel that warpgroups run: what single warps run where its tiles cannot be copied as warpgroups
-  // want them. Empty, or none, where nobody planned it.
+  // For each kernel of warpgroups, the kernel of single warps that runs instead if its tiles cannot be copied as
+  // warpgroups need them. Empty, or none for a kernel, if it was not planned.
   std::vector<std::optional<Kernel>> instead{};
 };
-// The kernel of a legal partition.
+// The kernel with a legal partition.
 Kernel make_kernel(std::shared_ptr<const Derivation>, Partition);
-// A diagram for which the kernel is right takes for granted the sizes that the kernel's streams rest on: positions of
-// two axes can be taken in order together only if there are as many of both.
+// Records in the diagram the sizes that the kernel's streams assume: a stream takes positions of two axes in order
+// together, which is correct only if both axes have the same size.
 void assume_sizes(Diagram&, const Kernel&);
-// Axes become as long as their longest pieces, which then count whole: for what must hold for longer axes, too.
+// Makes axes at least as long as their longest pieces, so that pieces count whole. Callers use this for decisions that
+// must also hold for longer axes.
 void allow_whole_pieces(Kernel&);
 
 }  // namespace napkin

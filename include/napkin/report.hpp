@@ -1,8 +1,8 @@
 // Reports: costs and derivations as text, markdown and pages for people and as JSON for scripts.
 //
-// Text, markdown and HTML are prints of one Document, so they always say the same; a page has pictures and programs
-// besides, and only analyses and comparisons have one. The JSON schemas are promises; see
-// docs/json.md. Nothing here decides or computes: every number comes from the stages above.
+// Text, markdown and HTML print the same Document, so they always agree. An HTML page also has pictures and programs;
+// only analyses and comparisons have one. The JSON schemas are stable; see docs/json.md. Nothing is decided or computed
+// here: every number comes from the stages before.
 #pragma once
 
 #include <optional>
@@ -19,20 +19,21 @@ namespace napkin {
 
 enum class Format { text, json, markdown, html };
 
-// What of an analysis text and markdown show. JSON and HTML show everything.
+// The parts of an analysis that text and markdown show. JSON and HTML show everything.
 struct View {
-  bool details = false;               // the page, then all tables, formulas and the drawing; else the page
-  std::optional<std::size_t> kernel;  // the page of one kernel; else of the plan
+  bool details = false;               // after the page, also all tables, formulas and the drawing
+  std::optional<std::size_t> kernel;  // the page of this kernel; none: of the plan
 };
 std::string print(const Analysis&, Format, bool color, const View& = {});
 
-// A derivation, and which of its products matrix units run: those of a machine, or without one those that there are.
+// A derivation and its products, each with the unit that runs it. Without a machine, matrix units have the formats of
+// all matrix instructions.
 struct Derived {
   Derivation kernel;
   std::vector<MatrixProduct> products{};
   std::string machine{};                    // its name; empty without one
   std::vector<BlockedSum> blocks{};         // sums of the diagram that are taken in blocks
-  PrefixesInChunks prefixes{};              // what reduces prefixes, with the shortest chunks that there are
+  PrefixesInChunks prefixes{};              // reductions of prefixes, with the shortest possible chunks
   std::vector<ContractionOrders> orders{};  // products of many factors, and the orders that they can be contracted in
 };
 std::string print(const Diagram&, const std::vector<Derived>&, Format, bool color);
@@ -41,39 +42,40 @@ std::string print(const Diagram&, const std::vector<Derived>&, Format, bool colo
 using Metrics = std::vector<std::pair<std::string, std::optional<double>>>;
 std::optional<double> find(const Metrics&, const std::string& name);
 
-// One line of a comparison. Its metrics, by the names that `--metric` takes: `time`, `ideal_time`, `energy`, and of
-// each level LEVEL.transfer_bytes (what crosses between it and the level below) and LEVEL.memory_bytes (what it holds).
+// One line of a comparison. Its metrics have the names that `--metric` takes: `time`, `ideal_time`, `energy`, and for
+// each level LEVEL.transfer_bytes (moved between it and the level below) and LEVEL.memory_bytes (held at it).
 struct ComparedRow {
   std::string partition, target;
   Metrics metrics;
-  // What a metric is made of: the losses of the launches for the time, arrays for the bytes of a level.
+  // The parts of a metric: losses of the launches for the time, arrays for the bytes of a level.
   std::vector<std::pair<std::string, Metrics>> parts;
-  std::string bound;   // of the kernel that takes longest: "transfers from gmem to smem"
-  std::string launch;  // and how its blocks fill the cores: "264 blocks on 132 cores, 2 waves, the last 100 % full"
+  std::string bound;        // of the slowest kernel: "transfers from gmem to smem"
+  std::string launch;       // of the same kernel: "264 blocks on 132 cores, 2 waves, the last 100 % full"
   std::size_t kernels = 1;  // launches
   bool fits = true;
   std::string why_not;
 };
 ComparedRow compared_row(const Analysis&, std::string partition);
 
-// What a row was computed for. Two rows are compared where these are equal; the text of the diagram may change.
+// The inputs of a row. Two rows are comparable if these are equal; only the text of the diagram may differ.
 struct Basis {
   std::string diagram;
-  std::vector<std::pair<std::string, std::int64_t>> sizes;           // of every axis
-  std::vector<std::pair<std::string, std::string>> inputs, outputs;  // their types
-  std::string text;                                                  // a hash of the diagram, without its comments
-  std::string target, numbers;                                       // its name, and a hash of its numbers
+  std::vector<std::pair<std::string, std::int64_t>> sizes;           // of all axes
+  std::vector<std::pair<std::string, std::string>> inputs, outputs;  // names and types
+  std::string text;                                                  // hash of the diagram without its comments
+  std::string target, numbers;                                       // name of the target, and hash of its numbers
   std::string model, objective, metric;
 };
 Basis basis_of(const Analysis&, std::string text, std::string metric);
 
-// One way in which two differ, by the word that `--accept` takes: "sizes", "q is 2048, and 4096 in the baseline".
+// One difference between two bases, with the word that `--accept` takes: "sizes", "q is 2048, and 4096 in the
+// baseline".
 struct Difference {
   std::string what, words;
 };
 std::vector<Difference> differences(const Basis& before, const Basis& now);
 
-// What `--save-baseline` keeps: for every diagram, target and metric the best row.
+// `--save-baseline` stores the best row for every diagram, target and metric.
 struct Baseline {
   Basis basis;
   ComparedRow row;
@@ -83,25 +85,25 @@ struct Baselines {
   std::vector<Baseline> all;
 };
 std::string print(const Baselines&);  // napkin.baseline/2
-// None, with what is wrong in `why`, where the text is no set of baselines.
+// None if the text is no set of baselines; `why` then has the reason.
 std::optional<Baselines> parse_baselines(const std::string& text, std::string& why);
 
-// What one metric was in the baseline and is now.
+// One metric in the baseline and now.
 struct Change {
   std::string metric;
   double before = 0, after = 0;
-  std::vector<std::string> because;  // what explains it, most of it first
+  std::vector<std::string> because;  // explanations, the largest first
 };
-// Every metric that both know and that is not the same.
+// All metrics that both rows have and that differ.
 std::vector<Change> changes(const ComparedRow& before, const ComparedRow& after);
 
-// The best row of one target in one metric, held against the baseline.
+// The comparison of the best row of one target in one metric with the baseline.
 struct Gate {
   std::string metric;
   std::size_t row = 0;
-  std::optional<Baseline> baseline;   // none: there is none, which was accepted
-  std::vector<std::string> accepted;  // differences from it that were
-  bool edited = false;                // the diagram's text is another
+  std::optional<Baseline> baseline;   // none: the baseline lacks it, which was accepted
+  std::vector<std::string> accepted;  // differences from the baseline that `--accept` allowed
+  bool edited = false;                // the text of the diagram has changed
   std::vector<Change> changes;
   bool regressed = false;
 };
@@ -111,11 +113,11 @@ struct Comparison {
   std::string file, diagram;
   std::vector<ComparedRow> rows;
   std::optional<std::size_t> best;  // of the rows that fit
-  std::string metric = "time";      // in which it is
-  std::vector<Gate> gates;          // none without a baseline
-  double allowed = 0;               // the regression that a gate lets pass, as a fraction
+  std::string metric = "time";      // by which `best` was chosen
+  std::vector<Gate> gates;          // empty without a baseline
+  double allowed = 0;               // the regression that a gate accepts, as a fraction
 };
-// The forms of a comparison besides those of every report: what GitHub shows beside a change, and JUnit's XML.
+// Formats of a comparison in addition to those of every report: annotations for GitHub, and JUnit XML.
 enum class GateForm { github, junit };
 std::string print(const std::vector<Comparison>&, Format, bool color);
 std::string print(const std::vector<Comparison>&, GateForm);

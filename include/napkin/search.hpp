@@ -20,18 +20,18 @@ enum class Objective { time, transfers, energy };
 struct Goal {
   Objective objective = Objective::time;
   Model model = Model::machine;
-  std::size_t top = 1;     // how many of the best to keep
-  bool divide = true;      // streamed axes among cores that would stand idle
-  bool chunks = true;      // prefixes in chunks of their axes, whose sizes must be the file's own
-  std::int64_t chunk = 0;  // their length; 0: whatever is best, or none
-  bool orders = true;      // products of many factors in other orders, for the sizes of the file
-  double patience = 1;     // how many times as many partitions a search looks at before it gives up
-  // Of the objective: a plan that is worse than this is of no use, and what can only be worse is not looked at.
+  std::size_t top = 1;     // how many of the best to return
+  bool divide = true;      // may divide streamed axes among cores that would be idle
+  bool chunks = true;      // may compute prefixes in chunks of their axes; sizes must be those of the file
+  std::int64_t chunk = 0;  // length of these chunks; 0: the best length, or no chunks
+  bool orders = true;      // may contract products of many factors in other orders, for the sizes of the file
+  double patience = 1;     // multiplies the number of partitions that a search evaluates before it gives up
+  // Bound of the objective: a plan that is worse is of no use, and partitions that can only be worse are skipped.
   double within = std::numeric_limits<double>::infinity();
-  // What a person wrote, already legal: the levels that it names stay as written (an axis that it does not name there
-  // is whole there); the search splits only levels deeper than all of those, and proposes nothing for the others.
+  // The partition that a person wrote, already legal. The levels that it names stay as written: an axis that it does
+  // not name at one of them is whole there. The search splits only levels deeper than all of these.
   Partition fixed = {};
-  // Once a stop is requested the search ends within moments; what it then returns is of no use.
+  // After a stop is requested the search ends within moments, and its result is of no use.
   std::stop_token stop = {};
 };
 
@@ -40,9 +40,9 @@ struct Candidate {
   KernelCost cost;
 };
 
-// Best first; ties broken by transfers, then memory, then the partition itself, so that equal input gives equal
-// output. Empty `best` means that nothing fits: `nearest` then is the candidate that comes closest, with its
-// overruns.
+// The best candidates, best first. Ties are broken by transfers, then memory, then the partition itself, so that equal
+// input gives equal output. If `best` is empty, nothing fits, and `nearest` is the candidate that is closest to
+// fitting, with its overruns.
 struct Found {
   std::vector<Candidate> best;
   std::optional<Candidate> nearest;
@@ -53,42 +53,42 @@ struct Found {
 };
 Found search(std::shared_ptr<const Derivation>, const Hardware&, const Goal&);
 
-// What fusing the statements of one kernel saved against a kernel for each of them, the best that a short search finds.
-// What a statement costs alone counts for the first kernel that computes it.
+// The saving by fusion: the statements of one kernel compared with one kernel for each of them, each the best that a
+// short search finds. If several kernels compute a statement, its cost alone counts for the first of them.
 struct Saved {
   struct Array {
-    std::string array;       // no longer goes through the outermost memory, or less often
-    std::int64_t bytes = 0;  // that it moved there
+    std::string array;       // not moved through the outermost memory any more, or less often
+    std::int64_t bytes = 0;  // saved there
   };
   std::size_t kernel = 0;  // index into the plan
   std::vector<Array> arrays;
-  std::int64_t bytes_apart = 0, bytes = 0;  // between the outermost memory and the next, of all arrays
+  std::int64_t bytes_apart = 0, bytes = 0;  // between the outermost memory and the next level, of all arrays
   std::optional<double> time_apart_s, time_s;
 };
 
-// A kernel with fewer blocks than there are cores, or neighbours one of which has, divided along an axis that it
-// streams: the parts leave their states, and the next kernel merges them.
+// A kernel with fewer blocks than cores (or a run of consecutive kernels, one of which has fewer), divided along a
+// streamed axis. The parts save their states, and the next kernel merges them.
 struct AxisDivision {
   std::size_t kernel = 0;  // index into the plan; the merging kernel is the next
   std::string axis;
   std::int64_t parts = 1;
   std::int64_t blocks_divided = 0, blocks = 0, cores = 0;  // blocks of the parts, and undivided
-  double groups = 0;  // positions that could be grouped undivided, computing nothing twice
+  double groups = 0;  // positions that groups could split without the division, computing nothing twice
   double time_undivided_s = 0, time_s = 0;
-  std::vector<std::string> statements{};  // of which the two kernels are, by the arrays that they made undivided
-  WireId wire{}, part{}, inside{};        // the axis, which of its parts, and where in one
+  std::vector<std::string> statements{};  // of the two kernels, by their arrays before the division
+  WireId wire{}, part{}, inside{};        // the axis, the index of a part, and the position in a part
 };
 
-// A product of factors that is summed in another order than the file's, which makes the plan better. Operations and
-// times are those of the plans that were compared.
+// A product of many factors that is contracted in another order than the file's because the plan is better. Operations
+// and times are those of the two plans compared.
 struct OrderTaken {
-  std::string statement, factors;  // by the name of its array; "Q * K * V"
+  std::string statement, factors;  // name of the statement's array; "Q * K * V"
   std::vector<std::string> made;   // arrays that the order adds
-  std::vector<std::string> met;    // and those that it reads in place of computing them again
+  std::vector<std::string> met;    // existing arrays that it reads instead of computing them again
   double operations_before = 0, operations = 0;
   std::optional<double> time_before_s, time_s;
 };
-// An order that a rounding forbids, of a diagram whose plan would be better without it.
+// An order that a rounding forbids although the plan would be better with it.
 struct OrderRefused {
   std::string statement;
   std::vector<std::string> rounded;  // "T to f16"
@@ -98,50 +98,50 @@ struct OrderRefused {
 
 // A diagram cut into kernels.
 struct FoundPlan {
-  Diagram diagram;  // what the kernels are of: the one asked about, or that with products in another order, sweeps
-                    // apart, prefixes in chunks, or kernels divided
-  Diagram ordered;  // the one asked about, with its products in the orders that were taken
+  Diagram diagram;  // of the kernels: the given one, or that with products in another order, sweeps in statements of
+                    // their own, prefixes in chunks, or kernels divided
+  Diagram ordered;  // the given one, with its products in the orders of `orders`
   std::vector<OrderTaken> orders;
   std::vector<OrderRefused> refused_orders;
-  std::vector<Swept> swept;               // statements that fit nowhere as one
-  std::vector<PrefixReduction> prefixes;  // taken in chunks
+  std::vector<Swept> swept;               // statements that fit only as several sweeps
+  std::vector<PrefixReduction> prefixes;  // computed in chunks
   std::vector<AxisDivision> divisions;
   Plan plan;
   Cost cost;
   std::vector<Found> kernels;  // in the order of plan.kernels
   std::int64_t candidates = 0, evaluated = 0;
-  std::int64_t cuts = 0;      // different kernels that the legal cuts consist of
+  std::int64_t cuts = 0;      // the number of different kernels in all legal cuts
   bool optimal = false;       // no legal cut of the stated space is better
   std::string space;          // the legal cuts, in words
-  std::optional<double> gap;  // where it is not proven: the share of the objective that a better cut could save at most
-  std::optional<Cost> apart;  // of one kernel for each statement; none where one of them does not fit
-  std::vector<Saved> saved;   // of every kernel of several statements; empty without `apart`
+  std::optional<double> gap;  // if it is not proven: the share of the objective that a better cut could save at most
+  std::optional<Cost> apart;  // with one kernel for each statement; none if one of them does not fit
+  std::vector<Saved> saved;   // for every kernel of several statements; empty without `apart`
 };
 FoundPlan search(const Diagram&, const Hardware&, const Goal&);
 
-// Plans what single warps run in place of each kernel of warpgroups.
+// Sets plan.instead: for each kernel of warpgroups, the kernel of single warps that can replace it.
 void plan_instead(Plan&, const Hardware&);
 
-// How the children of joined memories share a diagram: nothing crosses; what all need is there before the first step,
-// or goes around from one to the next while they work on what they have; or each has a part of what is reduced, and the
-// states are merged by a kernel of their own.
+// How the children of joined memories share a diagram. Apart: nothing crosses. Gathered: each has all shared data
+// before the first step. Rotated: shared data moves from one child to the next while they compute on the pieces that
+// they have. Merged: each reduces a part, and another kernel merges the states.
 enum class Sharing : std::uint8_t { apart, gathered, rotated, merged };
 std::string_view name(Sharing);
 struct Shared {
   Sharing how = Sharing::apart;
-  std::string labels;               // of the level, as `--partition` takes them
+  std::string labels;               // labels of the level, as `--partition` takes them
   std::int64_t crossing_bytes = 0;  // from one child to another
-  double crossing_s = 0;            // were nothing else done meanwhile
+  double crossing_s = 0;            // if nothing else ran meanwhile
   double time_s = 0;                // of all kernels
 };
-// The fastest of each kind, the fastest first, of the diagram as one kernel in an equal part for each child. Empty
-// where no memories are joined, or another goal than the time of the machine is asked for.
+// The fastest of each kind, fastest first, for the diagram as one kernel with an equal part for each child. Empty if no
+// memories are joined, or if the goal is not the time in the model of the machine.
 std::vector<Shared> share(const Diagram&, const Hardware&, const Goal&);
 
-// The slow twin: evaluates every partition of the same space.
+// The slow twin of search: evaluates every partition of the same space.
 Found search_exhaustively(std::shared_ptr<const Derivation>, const Hardware&, const Goal&);
-// The slow twin of the cuts: the objective of the best of all of them and its transfers at the outermost level, each
-// kernel searched; none where none fits. For a few statements only.
+// The slow twin for cuts: tries all cuts, with a search for each kernel. Returns the objective of the best one and its
+// transfers at the outermost level; none if none fits. For a few statements only.
 std::optional<std::pair<double, double>> search_all_cuts(const Diagram&, const Hardware&, const Goal&);
 
 }  // namespace napkin

@@ -1,5 +1,5 @@
-// Syntax: text to tree and back. `parse` never throws and never stops at the first error; `print` is the canonical
-// form, and parsing that gives the same tree again.
+// Syntax: text to tree and back. `parse` never throws and does not stop at the first error. `print` writes the
+// canonical form, which parses to the same tree.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct Expr {
   Name name;                    // name, callee or operator sign
   std::vector<Name> axes;       // of a call
   std::vector<Expr> arguments;  // of a call or operator; the indices of an access
-  int height = 1;               // of the tree; the parser bounds it, so that walks may recurse
+  int height = 1;               // of the tree; the parser limits it, so that walks can recurse
 };
 
 struct Axis {
@@ -72,9 +72,9 @@ struct Partition {
   std::vector<Split> splits;
   Span span;
 };
-// One kernel of a plan as `--partition` takes it.
+// One kernel of a plan that `--partition` gives.
 struct KernelLabels {
-  std::vector<Name> statements;  // by the arrays that they make; empty where none are named
+  std::vector<Name> statements;  // by the arrays that they make; empty if none are named
   Partition labels;
   Span span;
 };
@@ -83,8 +83,8 @@ struct Comment {
   Span span;
   std::string text;
 };
-// A declaration with a syntax error. What it would have declared is known by name, so that later uses of the name
-// are not errors too.
+// A declaration with a syntax error. The name that it would have declared is kept, so that later uses of the name are
+// not errors too.
 struct Broken {
   std::optional<Name> name;
 };
@@ -106,9 +106,9 @@ namespace napkin {
 
 ast::File parse(const Sources&, std::uint32_t file, Diagnostics&);
 std::string print(const Sources&, const ast::File&);
-// "group q 128, stream x 64 at smem; group q 64 at reg": the words inside a partition's braces.
+// Parses the words inside a partition's braces: "group q 128, stream x 64 at smem; group q 64 at reg".
 ast::Partition parse_partition(const Sources&, std::uint32_t file, Diagnostics&);
-// "S, P: group q 128 at smem | O: group q 64 at smem": the same for each kernel of a plan, with its statements.
+// Parses the same for each kernel of a plan, with its statements: "S, P: group q 128 at smem | O: group q 64 at smem".
 std::vector<ast::KernelLabels> parse_plan(const Sources&, std::uint32_t file, Diagnostics&);
 
 }  // namespace napkin

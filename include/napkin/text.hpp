@@ -1,7 +1,7 @@
-// Sources, spans and diagnostics: what every stage points at and reports with.
+// Sources, spans and diagnostics, with which every stage reports errors.
 //
-// An error is a value with a span, collected and never thrown. A span is a byte range of one source; line and
-// column are computed only when a diagnostic is printed.
+// A user's error is a value with a span; it is collected and never thrown. A span is a byte range of one source. Line
+// and column are computed only when a diagnostic is printed.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@ struct Span {
   std::uint32_t end = 0;    // one past the last byte
   friend bool operator==(const Span&, const Span&) = default;
 };
-// For what stands in no file, such as a flag: printed without a source line.
+// The span of things outside of files, such as a flag; printed without a source line.
 inline constexpr Span nowhere{UINT32_MAX, 0, 0};
-// The places without bytes at its ends.
+// The empty spans at the ends of a span.
 inline Span before(Span span) { return {span.file, span.begin, span.begin}; }
 inline Span after(Span span) { return {span.file, span.end, span.end}; }
 
@@ -45,23 +45,23 @@ class Sources {
   Location locate(std::uint32_t file, std::uint32_t offset) const;
 
  private:
-  std::deque<Source> files_;  // a deque: references stay good while files are added
+  std::deque<Source> files_;  // a deque, so that references stay valid while files are added
 };
 
 enum class Severity { error, warning };
 
-// A second place a diagnostic points at.
+// Another place that a diagnostic points at.
 struct Label {
   Span span;
   std::string text;
 };
 
-// What stands at a span becomes this text; at a span without bytes it is inserted.
+// Replaces a span by text; an empty span inserts it.
 struct Edit {
   Span span;
   std::string text;
 };
-// Edits that are made together, and what they do in words.
+// Edits that are made together; the title says what they do.
 struct Fix {
   std::string title;
   std::vector<Edit> edits;
@@ -72,14 +72,14 @@ struct Diagnostic {
   std::string_view code;   // a row of the table in src/text/codes.cpp, such as "E0204"
   std::string message;     // what is wrong, lower case, no full stop, names in backquotes
   Span span = nowhere;     // the smallest span that shows it
-  std::string label = {};  // text beside the caret; may be empty
+  std::string label = {};  // text next to the caret; may be empty
   std::vector<Label> others = {};
   std::vector<std::string> notes = {};  // context
   std::string help = {};                // what to change; may be empty
-  std::vector<Fix> fixes = {};          // each of them mends it: an editor makes the one that is chosen
+  std::vector<Fix> fixes = {};          // alternatives: each of them fixes the error; an editor applies the chosen one
 };
 
-// The table of codes: one row each, with a section in docs/diagnostics.md that `napkin explain` prints.
+// A row of the table of codes. Each has a section in docs/diagnostics.md, which `napkin explain` prints.
 struct Code {
   std::string_view code;
   Severity severity;
@@ -90,14 +90,14 @@ const Code* find_code(std::string_view code);
 // The code's section of docs/diagnostics.md, without its heading line.
 std::optional<std::string> explain(std::string_view code);
 
-// Collects diagnostics, equal ones once, a fix as the help of one that lacks it; one mistake should give one message.
-// After a hundred errors the rest is left out, and said so.
+// Collects diagnostics. Equal ones are kept once. If a diagnostic has a fix but no help, the fix becomes its help. One
+// mistake should give one message. After a hundred errors the rest is dropped, and a message says so.
 class Diagnostics {
  public:
   void add(Diagnostic diagnostic);
   bool has_errors() const;
   std::size_t size() const { return all_.size(); }
-  // By file, then by place.
+  // Sorted by file, then by place.
   std::vector<Diagnostic> sorted() const;
 
  private:
@@ -110,16 +110,17 @@ std::string render_text(const Sources&, const Diagnostics&, bool color);
 // `napkin.diagnostics/1`, see docs/json.md.
 std::string render_json(const Sources&, const Diagnostics&);
 
-// The same for machines of continuous integration: commands that GitHub shows beside the lines of a change, and a suite
-// of JUnit in which every diagnostic is an error.
+// The same for continuous integration: workflow commands, which GitHub shows next to the lines of a change, and a JUnit
+// suite in which every diagnostic is an error.
 std::string render_github(const Sources&, const Diagnostics&);
 std::string render_junit(const Sources&, const Diagnostics&);
 
-// The nearest of `names` to a misspelt `word` by edit distance, or empty if none is near.
+// The nearest of `names` to a misspelt `word` by edit distance; empty if none is near.
 std::string nearest(std::string_view word, const std::vector<std::string>& names);
-// "did you mean `smem`?", or empty if none is near: the help of a message about an unknown name.
+// The help of a message about an unknown name: "did you mean `smem`?"; empty if none is near.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& names);
-// Gives a message about a word at its span that help, and the fix. False, and nothing, if none is near.
+// Sets that help, and the fix, of a diagnostic whose span is the word. Returns false, and sets nothing, if none is
+// near.
 bool suggest(Diagnostic&, std::string_view word, const std::vector<std::string>& names);
 
 }  // namespace napkin

@@ -74,7 +74,7 @@ struct Occupancy {
   std::int64_t blocks = 0, warps = 0;         // of the blocks that the partition makes; 0: they cannot run
   std::int64_t warps_by_these_registers = 0;  // for any size of block
   std::string limited_by;
-  std::vector<std::pair<std::int64_t, std::int64_t>> ladder;  // registers of a thread, and how many warps have them
+  std::vector<std::pair<std::int64_t, std::int64_t>> ladder;  // registers of a thread, and how many warps then fit
 };
 
 // How the columns of an iteration overlap. Multistage: with the copies of later tiles. Co-resident: with the other
@@ -103,8 +103,9 @@ struct Pipelining {
     double begin_s = 0, end_s = 0;
     std::int64_t warpgroup = 0;  // of those in ping-pong; copies are for all of them
   };
-  // One iteration of one warpgroup. In ping-pong it lasts, in the steady state, from where the first warpgroup begins
-  // an iteration to where it begins the next. Copies load the tiles of a later iteration, unless they are waited for.
+  // One iteration of one warpgroup. In ping-pong it is the steady state, from the time when the first warpgroup begins
+  // an iteration to the time when it begins the next. Copies load the tiles of a later iteration, unless they are
+  // waited for.
   std::vector<Event> timeline;
 };
 

@@ -1,4 +1,4 @@
-// Which series an array is, in every chart of a plan.
+// The series of each array, the same in every chart of a plan.
 #include <algorithm>
 
 #include "chart/kinds.hpp"
@@ -6,7 +6,8 @@
 
 namespace napkin::chart {
 
-// What charts show of it, in one order for all of them: what moves, what is held, and what a step computes.
+// Lists the arrays of all charts in one order: those that move, those that are held, and those that an iteration
+// computes.
 ArrayColours::ArrayColours(const Charted& charted) {
   for (const auto& one : charted.kernels)
     for (const auto& level : one.cost.levels)
@@ -34,7 +35,7 @@ std::size_t level_series(const Hardware& hardware, std::size_t level) {
   const auto inks = scene::inked(hardware);
   const auto ink = inks.at(level).ink;
   if (ink != Ink::between) return of_ink[static_cast<std::size_t>(ink)];
-  // Of several between the outermost memory and that of the cores, each has its own.
+  // Several levels between the outermost memory and that of the cores have different colours.
   const auto before = std::ranges::count(inks.begin(), inks.begin() + static_cast<std::ptrdiff_t>(level), ink,
                                          [](const InkedLevel& one) { return one.ink; });
   return before == 0 ? series_of_between : before == 1 ? series_of_further_between : series_of_outermost;

@@ -1,4 +1,4 @@
-// Partitions that are a trade: their time against what a piece holds, and against what moves.
+// Partitions that trade time against memory and against transfers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ struct Traded {
 struct Trades {
   std::string level, from;
   bool in_values;
-  std::vector<Traded> all;  // the fastest first
+  std::vector<Traded> all;  // sorted, the fastest first
 };
 
 Trades trades(const Front& front, const Hardware& hardware) {

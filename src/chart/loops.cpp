@@ -1,4 +1,4 @@
-// The looped pseudocode as a drawing: a column for each step, a row for each variable, frames around loops.
+// The looped pseudocode as a drawing: a column for each step, a row for each variable, and frames around loops.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ struct Column {
   std::string words;
   std::optional<BufferId> writes{};
   std::vector<BufferId> reads{};
-  std::string amount{};  // what it moves, or computes
+  std::string amount{};  // what the step moves or computes
   double bytes = 0, operations = 0;
 };
 struct Frame {
@@ -44,7 +44,7 @@ class Columns {
 
   std::vector<Column> columns;
   std::vector<Frame> frames;
-  std::map<BufferId, std::vector<std::size_t>> around;  // the frames of loops that a buffer is held inside of
+  std::map<BufferId, std::vector<std::size_t>> around;  // frames of the loops that surround a buffer
   std::size_t depth() const {
     std::size_t most = 0;
     for (const auto& frame : frames) most = std::max(most, frame.depth + 1);
@@ -64,7 +64,7 @@ class Columns {
     return all;
   }
 
-  // What comes from the array itself may share bytes there.
+  // A load from the array itself may read packed numbers that share bytes.
   double loaded(const Load& load) const {
     return bytes(load.to) / (load.from ? 1 : row(nest_.scratch.at(nest_.at(load.to).array).stored()).share);
   }
@@ -135,11 +135,11 @@ class Columns {
   const Hardware& hardware_;
   std::size_t depth_ = 0;
   std::vector<std::size_t> loops_;
-  std::vector<std::int64_t> pieces_;  // of every wire, inside the loops at hand
+  std::vector<std::int64_t> pieces_;  // pieces of every wire inside the current loops
 };
 
-// From the first to the last column that writes or reads a variable; a loop that does either needs it throughout
-// where it is held outside.
+// The columns from the first to the last that writes or reads a variable. If a loop does either with a variable held
+// outside of it, the variable lives throughout the loop.
 struct Life {
   std::size_t begin = 0, end = 0;
   bool used = false;
@@ -187,10 +187,10 @@ class Drawing {
   std::string written(const Column& column) const { return column.writes ? array(*column.writes) : std::string(); }
   double left(std::size_t column) const { return begins_.at(column); }
   double middle(std::size_t column) const { return (begins_.at(column) + ends_.at(column)) / 2; }
-  // Of a frame beyond its columns.
+  // How far a frame extends beyond its columns.
   double beyond(const Frame& frame) const { return inset * static_cast<double>(code_.depth() - frame.depth) - 2; }
 
-  // Columns are as wide as the words of the frames around them need.
+  // Columns are as wide as the words of the surrounding frames need.
   void set_edges() {
     std::vector<double> widths(code_.columns.size(), least_column);
     for (auto frame = code_.frames.rbegin(); frame != code_.frames.rend(); ++frame) {

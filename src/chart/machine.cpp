@@ -1,4 +1,4 @@
-// What twice as much of everything on the machine would gain.
+// The gain from doubling each resource of the machine.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What the memories hold when they hold most: array after array, up to the capacity.
+// The contents of the memories when they hold most: array after array, up to the capacity.
 #include <fmt/format.h>
 
 #include <algorithm>

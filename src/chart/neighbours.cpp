@@ -1,4 +1,4 @@
-// The speed of a kernel with a piece of another size, against the chosen ones.
+// The speed of a kernel with another tile size, relative to the chosen tile.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ std::string words(const Neighbour& one, double fast) {
   return fmt::format("{}, bound by {}", percent(fast), name(one.bound));
 }
 
-// Of the launch where its time is known, else of a step for each operation.
+// The speed of the launch if its time is known, else that of one iteration per operation.
 double speed(const Configuration& made, const Neighbour& one) {
   return made.launch && one.time_s ? made.launch->time_s / *one.time_s : one.times_as_fast;
 }

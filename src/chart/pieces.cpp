@@ -1,4 +1,4 @@
-// The ground around the chosen pieces: the time with others, each as a cell.
+// The time around the chosen tile: one cell for each other tile.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr double names_width = 150, cell_width = 78, cell_height = 26;
 
-// Steps of the shade, in times of the least.
+// Steps of the shade, as multiples of the least time.
 constexpr double steps[] = {1.02, 1.05, 1.1, 1.2, 1.5, 2, 3};
 std::size_t shade(double times) {
   return static_cast<std::size_t>(std::ranges::upper_bound(steps, times) - std::begin(steps));
@@ -25,7 +25,7 @@ double least(const Terrain& terrain) {
   return all;
 }
 
-// Where both sides split one axis, each says how.
+// The label of one size. If both sides split one axis, it also tells group and stream apart.
 std::string side(const Terrain& terrain, const Terrain::Side& one, std::size_t index, double room) {
   const bool both = terrain.up && terrain.up->axis == terrain.across.axis;
   const auto kind = !both ? "" : one.kind == SplitKind::group ? "g_" : "s_";

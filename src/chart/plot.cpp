@@ -1,4 +1,4 @@
-// The table of charts: what `--plot` takes and what a report shows, in this order.
+// The table of charts: the names that `--plot` accepts and the charts of a report, in this order.
 #include <algorithm>
 
 #include "chart/kinds.hpp"

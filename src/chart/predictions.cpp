@@ -1,4 +1,5 @@
-// Predicted over published times: a strip for each group of kernels, short kernels on its left, long ones on its right.
+// Predicted over published times: a strip for each group of kernels, with short kernels on the left and long ones on
+// the right.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace napkin::chart {
 namespace {
 
 constexpr double names_width = 270, plot_width = 560, between_ticks = 30, apart = 14;
-// Points of later series are smaller: the few that were in sight stay in sight under the many that were not.
+// Points of later series are smaller, so that the few kernels in sight remain visible under the many held-out ones.
 constexpr std::size_t in_sight = 1, held_out = 2;
 
 double ratio(const Predicted& one) { return one.predicted_s / one.published_s; }

@@ -1,4 +1,4 @@
-// Operations for each byte against operations a second, under the slopes of memories and the roofs of units.
+// Operations per byte against operations per second, under the slopes of memories and the roofs of units.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct Roof {
   std::string name;
   double rate;  // operations a second
 };
-// A kernel, by what comes from one memory.
+// A kernel's intensity with respect to one memory.
 struct Place {
   std::string from, into;
   std::size_t series;
@@ -31,7 +31,7 @@ struct Place {
 };
 struct Placed {
   std::string kernel, unit;
-  double operations, time, rate;  // of the unit on which the kernel takes longest ideally
+  double operations, time, rate;  // of the unit with the longest ideal time
   std::vector<Place> places;
   double speed() const { return operations / time; }
 };
@@ -42,12 +42,12 @@ std::optional<std::size_t> cache_named(const Hardware& hardware, const std::stri
                                      : std::optional(static_cast<std::size_t>(at - hardware.caches.begin()));
 }
 
-// The colour of where bytes arrive.
+// The colour of the memory or cache that bytes arrive in.
 std::size_t series_into(const Hardware& hardware, const std::string& name) {
   return cache_named(hardware, name) ? series_of_cache : level_series(hardware, hardware.level(name).value());
 }
 
-// What a cache passes on comes at its own rate, what it takes in at that of the memory behind it.
+// Bytes from a cache move at the cache's rate, bytes into it at the rate of the memory behind it.
 std::optional<Slope> slope(const Hardware& hardware, const Crossing& crossing) {
   const auto series = series_into(hardware, crossing.to);
   const auto rate_of = [&](const std::optional<Rate>& rate) {
@@ -78,7 +78,7 @@ std::optional<Placed> place(const ChartedKernel& one, const Charted& charted) {
   return made;
 }
 
-// One for each memory and cache that something comes from, the outermost first.
+// One slope for each memory and cache that bytes come from, the outermost first.
 std::vector<Slope> slopes(const Charted& charted) {
   std::vector<Slope> all;
   for (const auto& one : charted.kernels)
@@ -129,8 +129,7 @@ class Roofline {
   }
 
  private:
-  // Where the speed that a slope allows leaves the plot below, up to the highest roof. Its name stands at its lower
-  // end.
+  // Draws a slope from the lower edge of the plot up to the highest roof, with its name at the lower end.
   void draw(const Slope& slope) {
     const double top = roofs_.front().rate;
     const double from = std::max(x_.low, y_.low / slope.rate), to = std::min(x_.high, top / slope.rate);
@@ -140,7 +139,7 @@ class Roofline {
                {slope.series, "", about});
   }
 
-  // From the steepest slope on.
+  // Draws a roof from the steepest slope to the right.
   void draw(const Roof& roof) {
     double from = x_.high;
     for (const auto& slope : slopes_) from = std::min(from, roof.rate / slope.rate);
@@ -151,14 +150,14 @@ class Roofline {
                       fmt::format("{} {}", roof.name, rate(roof.rate, "FLOP/s")), -15);
   }
 
-  // Of several kernels each has a number beside its last dot, by which its name is found below.
+  // If there are several kernels, each has a number next to its last dot; the legend below has its name.
   void draw(const Placed& one, std::size_t number) {
     const double y = y_.at(one.speed());
     double left = 1e300, right = 0;
     for (const auto& at : one.places) left = std::min(left, at.intensity), right = std::max(right, at.intensity);
     const auto words = std::to_string(number);
     const bool several = placed_.size() > 1;
-    const double away = y < (y_.begin + y_.end) / 2 ? 1 : -1;  // from the nearer end of the axis
+    const double away = y < (y_.begin + y_.end) / 2 ? 1 : -1;  // away from the nearer end of the axis
     auto name = sheet_.free_place({x_.at(right) + 10, y}, Anchor::start, words, {10, 0});
     const bool beyond = name.x + text_width(words) > x_.end;
     if (beyond) name = sheet_.free_place({x_.at(left) - 24, y}, Anchor::start, words, {-10, 0});

@@ -1,4 +1,4 @@
-// The least transfers for every room of a memory, above what no program goes below.
+// The least transfers for every capacity of a memory, above the lower bound for any program.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -89,7 +89,7 @@ class Rooms {
   Sheet& sheet_;
   const Curve& curve_;
   Scale across_, up_;
-  bool ends_ = false;  // at the bound, where more room spares nothing
+  bool ends_ = false;  // whether the curve reaches the bound, so that more capacity saves nothing
 };
 
 }  // namespace

@@ -8,7 +8,7 @@
 namespace napkin::chart {
 namespace {
 
-constexpr double most_room = 900;  // for words that nobody gave any
+constexpr double most_room = 900;  // width of words for which none is given
 
 struct Box {
   double left, top, right, bottom;
@@ -23,7 +23,7 @@ bool meet(const Box& a, const Box& b) {
   return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 }
 
-// 1, 2 or 5 times a power of ten, or a power of two.
+// Rounds up to 1, 2 or 5 times a power of ten, or to a power of two.
 double round_step(double least, double base) {
   if (base == 2) return std::exp2(std::ceil(std::log2(least)));
   const double power = std::pow(10, std::floor(std::log10(least)));
@@ -33,7 +33,7 @@ double round_step(double least, double base) {
 }
 constexpr double most_ticks = 6;
 
-// "10.0 us" at a tick is 10 us.
+// Removes zeros from a tick: "10.0 us" becomes "10 us".
 std::string without_zeros(std::string words) {
   const auto dot = words.find('.');
   if (dot == std::string::npos) return words;
@@ -106,7 +106,7 @@ Scale doublings(double low, double high, double begin, double end) {
 
 namespace {
 
-// Lines that are not longer than the room, broken at spaces.
+// Breaks words at spaces into lines of at most the given width.
 std::vector<std::string> lines_of(const std::string& words, double room) {
   std::vector<std::string> lines;
   for (std::size_t from = 0; from < words.size();) {

@@ -1,4 +1,4 @@
-// How long every memory and unit works in a kernel, and what the launch loses beside that.
+// The time that every memory and unit works in a kernel, and the losses of the launch.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,8 +18,8 @@ struct Bar {
   std::string what;
   double begin = 0, end = 0;  // seconds
   std::optional<double> ideal{};
-  std::string without{};                // what the ideal time leaves out: "without L2"
-  std::optional<std::size_t> series{};  // none: of the kernel as a whole
+  std::string without{};                // the effect that the ideal time ignores: "without L2"
+  std::optional<std::size_t> series{};  // none: the kernel as a whole
 };
 struct Panel {
   std::string words;
@@ -30,7 +30,7 @@ std::optional<double> pick(Model model, std::optional<double> ideal, std::option
   return model == Model::ideal ? ideal : machine;
 }
 
-// What makes a part faster than the rates of the datasheet for all of its bytes.
+// The effect that can make a part faster than all of its bytes at datasheet rates.
 std::string left_out(const Charted& charted, std::size_t level) {
   if (level != charted.hardware.core.value_or(1)) return " if warps share no reads";
   if (charted.hardware.caches.empty()) return " if blocks share no reads";
@@ -46,7 +46,7 @@ std::vector<Bar> of_parts(const ChartedKernel& one, const Charted& charted) {
     const auto seconds = pick(charted.model, ideal, machine);
     if (seconds) bars.push_back({what, 0, *seconds, ideal, ideal > *seconds ? without : "", series});
   };
-  std::string longest;  // what the ideal time of the kernel leaves out
+  std::string longest;  // the effect that the ideal time of the kernel ignores
   const auto& levels = charted.hardware.levels;
   for (const auto& level : one.cost.levels) {
     add(fmt::format("{} to {}", levels.at(level.level - 1).name, levels.at(level.level).name), level.ideal_time_s,
@@ -59,7 +59,7 @@ std::vector<Bar> of_parts(const ChartedKernel& one, const Charted& charted) {
   return bars;
 }
 
-// From everything at its best to the launch, each loss where the one before ends.
+// The launch at its best, then each loss from the end of the one before, then the launch as configured.
 std::vector<Bar> of_losses(const Launch& launch) {
   std::vector<Bar> bars;
   double now = 0;

@@ -1,5 +1,5 @@
-// One step of a warpgroup, or of warpgroups in turn: for each a row for each unit, what it does one after another, and
-// where it waits.
+// One iteration of a warpgroup, or of warpgroups in ping-pong: a row for each unit of each, with what it does over time
+// and where it waits.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ std::string clocks_words(double clocks) {
 constexpr double names_width = 80, bars_width = 820, bar_height = 18, lane = 15;
 using Event = Pipelining::Event;
 
-// Words above a bar, in the first lane where they do not meet those before them.
+// Words above the bars, each in the first lane where it does not meet earlier words.
 struct Lanes {
   std::vector<double> ends;
   std::size_t place(double from, double to) {
@@ -34,7 +34,7 @@ struct Lanes {
   }
 };
 
-// Of the configuration that was chosen; none where nothing runs.
+// The chosen configuration; none if nothing runs.
 const Pipelining* chosen(const ChartedKernel& one) {
   const auto& made = one.configuration;
   if (!made || made->chosen >= made->pipelinings.size() || made->pipelinings[made->chosen].timeline.empty())
@@ -54,7 +54,7 @@ std::string_view workers(const Configuration& made) {
 
 class Timeline {
  public:
-  // The scale reaches at least to `seconds`.
+  // The scale ends at `seconds` or later.
   Timeline(Sheet& sheet, const ChartedKernel& one, const ArrayColours& series, double seconds)
       : sheet_(sheet), configuration_(*one.configuration), series_(series), longest_(longest(pipelining())) {
     for (const auto& event : pipelining().timeline) warpgroups_ = std::max(warpgroups_, event.warpgroup + 1);
@@ -136,7 +136,7 @@ class Timeline {
       sheet_.hatch({scale_.at(from), y, scale_.at(to) - scale_.at(from), bar_height});
   }
 
-  // Above the beginning of the bar, but never past the end of the axis.
+  // At the beginning of the bar, unless the words would pass the end of the axis.
   double words_begin(const Event& event) const {
     return std::max(scale_.begin, std::min(scale_.at(event.begin_s) + 3, scale_.end - text_width(label(event))));
   }
@@ -151,7 +151,8 @@ class Timeline {
     return fmt::format("{} {}{}", elided(event.column, 160), lasting(seconds), count);
   }
 
-  // Where a unit of the warpgroup begins because another of its units ended, or because it is its turn.
+  // The times at which a unit of the warpgroup starts because another unit finished, or because it is the warpgroup's
+  // turn.
   std::set<double> waits(std::int64_t warpgroup) const {
     std::set<double> all;
     for (const auto& next : pipelining().timeline) {

@@ -1,4 +1,4 @@
-// What crosses between the levels of memory, as bands from the outermost to the units.
+// The bytes that cross between the levels of memory, as bands from the outermost level to the units.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,10 +11,10 @@ namespace napkin {
 namespace chart {
 namespace {
 
-constexpr double highest = 150;  // of all bands between two levels together
+constexpr double highest = 150;  // total height of all bands between two levels
 constexpr double node = 12, slot_gap = 8;
 
-// Bytes, or values where the level counts those.
+// Bytes, or values if the level counts values.
 double amount(const ArrayCost& array, bool in_values) {
   return static_cast<double>(in_values ? array.transfer_values : array.transfer_bytes);
 }
@@ -62,7 +62,7 @@ class Flow {
  private:
   bool in_values(const LevelCost& level) const { return charted_.hardware.levels.at(level.level).in_values; }
 
-  // Those that are loaded, then those that are saved; gives where they end.
+  // Draws the loaded arrays, then the saved ones; returns where they end.
   double bands(const LevelCost& level, double x, double y) {
     for (const bool saved : {false, true})
       for (const auto& array : level.arrays)

@@ -1,5 +1,5 @@
-// `rsvg-convert` is run by its name, without a shell: the picture goes in by a file that has no name any more, and
-// comes out by a pipe. Building napkin needs no library for that; only who asks for PDF or PNG needs the program.
+// Runs `rsvg-convert` by its name, without a shell. The picture goes in through an unlinked file and comes out through
+// a pipe. Building napkin needs no library for this; only PDF and PNG output needs the program.
 #include "cli/convert.hpp"
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ namespace {
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
-// The environment, with the clock of the picture stopped: PDF files hold the time they were made.
+// The environment with the clock fixed, because PDF files contain the time of their creation.
 class Surroundings {
  public:
   Surroundings() {
@@ -47,7 +47,7 @@ std::string read_all(int from) {
   }
 }
 
-// Starts the program between two descriptors: zero, or why not.
+// Starts the program between two descriptors. Returns zero, or the error number.
 int start_program(const std::string& format, int in, int out, pid_t& process) {
   std::string program = "rsvg-convert", flag = "--format=" + format, zoom = format == "png" ? "--zoom=2" : "--zoom=1";
   std::array<char*, 4> words = {program.data(), flag.data(), zoom.data(), nullptr};

@@ -1,7 +1,7 @@
-// Reading and writing through the system's own calls, whose error numbers say why something failed.
+// Reads and writes files through system calls, whose error numbers say why something failed.
 //
-// A file is written under a temporary name beside its place and renamed when complete. The one global is that name:
-// the signal handler removes the file.
+// A file is written under a temporary name in the same folder and renamed when it is complete. The only global is that
+// name: the signal handler removes the file.
 #include "cli/files.hpp"
 
 #include <fcntl.h>
@@ -22,7 +22,7 @@ namespace napkin {
 namespace {
 
 constexpr std::size_t most_bytes = 64 << 20;  // far above the limit of a diagram, far below the machine's memory
-volatile std::sig_atomic_t half_written = 0;  // there may be one
+volatile std::sig_atomic_t half_written = 0;  // whether such a file exists
 std::array<char, PATH_MAX> half_written_path{};
 
 extern "C" void interrupted(int) {
@@ -44,7 +44,7 @@ class Descriptor {
   int number_;
 };
 
-// The reason why not, or empty.
+// Returns why the file cannot be read, or nothing.
 std::string read_whole(const std::string& path, std::string& text) {
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file < 0) return std::strerror(errno);
@@ -69,7 +69,8 @@ std::string write_all(int file, std::string_view text) {
   return "";
 }
 
-// A device or a pipe, such as /dev/stdout, is written as it stands; so is what a link leads to replaced, not the link.
+// A device or a pipe, such as /dev/stdout, is written directly. For a symbolic link, its target is replaced and not the
+// link.
 std::string write_in_place(const std::string& path, std::string_view text) {
   const Descriptor file(open(path.c_str(), O_WRONLY | O_CLOEXEC));
   return file < 0 ? std::strerror(errno) : write_all(file, text);

@@ -1,5 +1,5 @@
-// Baselines are looked up by diagram, target and metric. Whatever else differs is refused, unless it was accepted:
-// a gate that compares two different things is green or red by accident.
+// Baselines are found by diagram, target and metric. Every other difference is refused unless it was accepted, because
+// the result of a gate that compares two different things is accidental.
 #include "cli/gate.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@
 namespace napkin::cli {
 namespace {
 
-// The best row of a target in a metric, and what it was computed for.
+// The best row of a target in a metric, and the basis that it was computed on.
 struct Held {
   Comparison* comparison;
   Gate gate;
@@ -69,7 +69,7 @@ std::vector<Held> held_rows(Session& session, std::vector<Compared>& all) {
   return rows;
 }
 
-// Two machines of one name, from profiles in two folders, would be one target.
+// Two different machines with the same name, from profiles in two folders, would count as one target.
 void check_machines(Session& session, const std::vector<Compared>& all) {
   std::map<std::string, std::string> numbers;
   for (const auto& analysis : all.front().analyses) {
@@ -81,7 +81,7 @@ void check_machines(Session& session, const std::vector<Compared>& all) {
   }
 }
 
-// A baseline could not tell two of one name apart.
+// Two rows with the same subject could not be distinguished in a baseline.
 bool distinct(Session& session, const std::vector<Held>& rows) {
   std::set<std::string> seen;
   for (const auto& row : rows) {
@@ -111,7 +111,7 @@ void no_baseline(Session& session, const std::string& what) {
                    session.options.baseline)});
 }
 
-// None where there is nothing to compare with; with a diagnostic, unless that was accepted.
+// None if there is nothing to compare with; this adds a diagnostic unless it was accepted.
 std::optional<Baselines> read_baselines(Session& session) {
   const auto& path = session.options.baseline;
   if (path != "-" && !std::filesystem::exists(path)) {
@@ -134,7 +134,7 @@ void check_version(Session& session, const Baselines& baselines) {
            session.options.baseline, "its predictions may differ: make a new baseline with `--save-baseline`");
 }
 
-// Of the same diagram that which shares most: the target counts more than the metric, and both more than the rest.
+// Among baselines of the same diagram, the one that shares most: the target counts more than the metric.
 const Baseline* closest(const Baselines& baselines, const Basis& basis) {
   const Baseline* found = nullptr;
   int most = -1;
@@ -148,10 +148,10 @@ const Baseline* closest(const Baselines& baselines, const Basis& basis) {
 
 bool is_of(const Baseline& baseline, const Basis& basis) { return subject(baseline.basis) == subject(basis); }
 
-// "other sizes", "another target"
+// For example "other sizes" or "another target".
 std::string other(const std::string& what) { return (what.ends_with('s') ? "other " : "another ") + what; }
 
-// The words of `--accept` that would let the differences pass.
+// The `--accept` options that would accept the differences.
 std::string accepting(const std::vector<Difference>& found) {
   std::string words;
   for (const auto& one : found) words += (words.empty() ? "" : " ") + fmt::format("--accept {}", one.what);
@@ -175,7 +175,7 @@ void refuse(Session& session, const Basis& basis, const std::vector<Difference>&
                                        path, accepting(found))});
 }
 
-// The differences that were not accepted are refused; the others are told.
+// Accepted differences are noted; the others are refused.
 bool same_basis(Session& session, Held& held, const Baseline& baseline) {
   auto found = differences(baseline.basis, held.basis);
   for (const auto& one : found)
@@ -210,7 +210,7 @@ void compare_with(Session& session, const Baselines& baselines, Held& held) {
   }
 }
 
-// What a baseline has and nobody looked at may be a file that fell out of a list.
+// Notes baselines that no file was compared with; a file may be missing in a list by mistake.
 void tell_unused(Session& session, const Baselines& baselines, const std::vector<Held>& rows) {
   const auto is_used = [](const Baseline& one, const Held& held) {
     return held.gate.baseline && is_of(one, held.gate.baseline->basis);
@@ -226,7 +226,7 @@ bool is_same_file(const std::string& a, const std::string& b) {
   return a == b || std::filesystem::equivalent(a, b, none);
 }
 
-// A file that holds something else stays as it is.
+// A file that is not a baseline is not overwritten.
 bool may_be_replaced(Session& session, const std::string& path) {
   if (!std::filesystem::is_regular_file(path) || std::filesystem::file_size(path) == 0) return true;
   const auto file = load(session, path);

@@ -1,4 +1,4 @@
-// From the options to an analysis, with its complaints and its progress.
+// Makes an analysis from the options, and prints its complaints and its progress.
 #include "cli/plans.hpp"
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ std::string complaint(const Analysis& analysis, const Candidate& candidate) {
                           : fmt::format("{}: {}", what, report::overrun_text(analysis.hardware, overruns.front()));
 }
 
-// A length that no reduction is taken in would be ignored.
+// Complains of `--chunks` if no reduction uses chunks, because the option would be ignored.
 void complain_of_chunks(Session& session, const Analysis& analysis) {
   if (session.options.chunks == 0 || (analysis.plan && !analysis.plan->prefixes.empty())) return;
   const auto length = std::to_string(session.options.chunks);
@@ -54,7 +54,7 @@ std::optional<WrittenPlan> read_one_partition(Session& session, const Input& inp
   return asked.empty() ? std::nullopt : read_partition(session, input, asked.front());
 }
 
-// Pages and charts of what lies around a plan show it, too.
+// Charts of a plan's surroundings also need the exploration.
 bool asks_to_explore(const Options& options) {
   const auto charted = std::ranges::find(chart_kinds(), std::string_view(options.plot), &ChartKind::name);
   return options.explore || (charted != chart_kinds().end() && charted->around);

@@ -1,4 +1,4 @@
-// A diagram as declarations with its wires named apart; a program as columns inside their loops.
+// Prints a diagram as declarations with distinct names of wires, and a program as columns inside their loops.
 #include "cli/print_stages.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// A thread that writes one line on standard error, again and again, and wipes it at the end.
+// A thread that rewrites one line on standard error and erases it at the end.
 #include "cli/progress.hpp"
 
 #include <fmt/format.h>

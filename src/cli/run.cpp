@@ -1,4 +1,4 @@
-// Arguments -> a command -> an exit code. Every exception stops here.
+// Turns arguments into a command and an exit code. Every exception stops here.
 #include <CLI/CLI.hpp>
 #include <exception>
 #include <ostream>
@@ -11,7 +11,7 @@
 namespace napkin {
 namespace {
 
-// `--format json` decides how even a wrong command line is reported, so it is looked for before anything is parsed.
+// `--format json` also applies to errors of the command line, so it is looked for before anything is parsed.
 std::string requested_format(std::span<const std::string> args) {
   for (std::size_t i = 0; i < args.size(); ++i)
     for (const std::string form : {"json", "github", "junit"})

@@ -1,4 +1,4 @@
-// A session's end: diagnostics to where they belong, the product to where it was asked for, and an exit code.
+// Ends a session: prints the diagnostics, writes the product where it was requested, and returns an exit code.
 #include "cli/session.hpp"
 
 #include <unistd.h>
@@ -21,7 +21,7 @@ std::string quoted(const std::string& word) {
   return plain ? word : "'" + word + "'";
 }
 
-// A mistake in the words after `napkin`, rather than in a file that they name.
+// Whether the error is in the words after `napkin` rather than in a file that they name.
 bool is_command_line_mistake(const Session& session, const Diagnostic& diagnostic) {
   constexpr std::string_view of_baselines[] = {"E0532", "E0535", "E0536"};
   const bool of_the_command_line = (diagnostic.code >= "E0500" && diagnostic.code < "E0530") ||
@@ -45,7 +45,7 @@ int conclude(Session& session, int otherwise) {
   return session.diagnostics.has_errors() ? exit_code(session) : otherwise;
 }
 
-// How diagnostics are a product, where a script reads them.
+// The renderer if diagnostics are printed as the product, for scripts; else null.
 using Render = std::string (*)(const Sources&, const Diagnostics&);
 Render render_for(const Options& options) {
   constexpr std::pair<std::string_view, Render> renders[] = {
@@ -91,7 +91,7 @@ int finish(Session& session, int otherwise) {
   const auto& output = session.options.output;
   const bool to_file = session.options.format == "junit" && !output.empty() && output != "-";
   if (to_file)
-    save(session, output, text);  // the report that is looked for, with what went wrong in it
+    save(session, output, text);  // the report that others expect there, with the errors in it
   else
     write_product(session, text);
   return to_file ? conclude(session, otherwise) : exit_code(session);

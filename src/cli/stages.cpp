@@ -1,4 +1,4 @@
-// Files, overrides and names on the command line -> diagrams, machines and partitions.
+// Turns files, overrides and names on the command line into diagrams, machines and partitions.
 #include "cli/stages.hpp"
 
 #include <fmt/format.h>
@@ -67,7 +67,7 @@ std::vector<Pair> settings(Session& session) {
   return made;
 }
 
-// Which profile a name was taken for that is not its own.
+// Says which profile was used if the name is not the profile's own.
 void tell_target(Session& session, const std::string& name, const std::string& path) {
   const auto own = std::filesystem::path(path).stem().string();
   if (path == name || own == name || session.options.quiet) return;
@@ -83,7 +83,7 @@ std::optional<Hardware> read_machine(Session& session, const std::string& name) 
   Diagnostics found;
   auto machine = load_hardware(session.sources, *file, settings(session), found);
   for (auto& one : found.sorted()) session.diagnostics.add(std::move(one));
-  if (found.has_errors()) return std::nullopt;  // a machine with warnings is one
+  if (found.has_errors()) return std::nullopt;  // a machine with warnings is usable
   return session.options.path == "warps" ? of_single_warps(std::move(machine)) : std::move(machine);
 }
 
@@ -117,7 +117,7 @@ bool declares_input(const ast::File& file, const std::string& name) {
   });
 }
 
-// A change of something that this file does not have, and another one has, is for that one.
+// Removes changes of names that this file does not declare and another file does; they apply to the other file.
 Overrides those_of(const ast::File& file, const std::vector<Input>& all, Overrides changes) {
   const auto elsewhere = [&](const std::string& name, bool (*declares)(const ast::File&, const std::string&)) {
     return !declares(file, name) &&
@@ -146,7 +146,7 @@ std::vector<Input> read(Session& session, const std::vector<std::string>& paths)
   return session.diagnostics.has_errors() || inputs.size() != paths.size() ? std::vector<Input>{} : std::move(inputs);
 }
 
-// Labels have a size, so words: a name alone is a name.
+// Labels contain sizes and so several words; a single word is a name.
 bool is_name(const std::string& text) { return text.find_first_of(" \t\n:|") == std::string::npos; }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // `--watch`: a command runs again whenever a file that it read has changed.
 //
-// Files are looked at a few times a second, which works on every file system. What a file was is noted before it is
-// read, so that no change is missed that comes while the command runs.
+// Files are checked a few times per second, which works on every file system. Their stamps are taken before they are
+// read, so that a change during the run of the command is not missed.
 #include <fmt/format.h>
 #include <sys/stat.h>
 
@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::chrono::milliseconds pause{200};
 
-// Which file stands under a name and when it was written: an editor may replace it, or write into it.
+// Identifies the file under a name and its last change: an editor may replace it, or write into it.
 using Stamp = std::tuple<dev_t, ino_t, off_t, time_t, long>;
 using Stamps = std::map<std::string, Stamp>;
 
@@ -31,7 +31,7 @@ Stamp stamp(const std::string& path) {
   return {status.st_dev, status.st_ino, status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
 }
 
-// Of the diagram, and of the profiles as they are found now.
+// Stamps of the diagrams, and of the profiles as they are found now.
 Stamps stamps(const Options& options) {
   Stamps made;
   for (const auto& file : options.arguments) made.emplace(file, stamp(file));
@@ -51,7 +51,7 @@ void tell(const Session& session, const std::string& text) {
   if (!session.options.quiet) session.err << text << std::endl;
 }
 
-// Waits until one of the files has changed, and says which.
+// Waits until one of the files has changed, and reports which.
 void await_change(const Session& session, const Stamps& before) {
   for (bool changed = false; !changed;) {
     std::this_thread::sleep_for(pause);
@@ -63,8 +63,8 @@ void await_change(const Session& session, const Stamps& before) {
   }
 }
 
-// The page looks at itself in a hidden frame, once a second, since pages from files may not read files. A page in a
-// frame tells its number to the page around it and stops there; another number than its own makes that one load again.
+// The page loads itself in a hidden frame once per second, because pages from files may not read files. A page in a
+// frame sends its number to the outer page and stops there; if the number differs, the outer page reloads.
 constexpr const char* reloading_script = R"(<script>
 const stamp = "{}";
 if (parent !== window) {{
@@ -105,7 +105,7 @@ int watch(Session& session, const Command& command) {
   std::string all;
   for (const auto& [file, was] : seen) all += (all.empty() ? "" : ", ") + on_one_line(file);
   tell(session, "note: watching " + all + "; Ctrl-C stops");
-  while (session.out) {  // the reader of a pipe may go away
+  while (session.out) {  // the reader of a pipe may close it
     await_change(session, seen);
     seen = stamps(session.options);
     run_once(session, command);

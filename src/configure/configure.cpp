@@ -1,4 +1,4 @@
-// A kernel of a partition -> how its blocks run on a core. docs/theory.md, configuration.
+// Describes how the blocks of a kernel run on a core. docs/theory.md, configuration.
 #include "napkin/configure.hpp"
 
 #include <fmt/format.h>
@@ -53,7 +53,7 @@ class Describing {
   }
 
  private:
-  // Those in use.
+  // Returns the resources in use.
   static std::vector<ResourceClocks> resources(const IterationClocks& clocks) {
     std::vector<ResourceClocks> all;
     for (const auto& resource : clocks.resources) {
@@ -64,7 +64,7 @@ class Describing {
     return all;
   }
 
-  // All warpgroups that fit by bytes share what a step loads once for all rows.
+  // All warpgroups that fit, counted by bytes, share what an iteration loads once for all rows.
   std::optional<BandwidthCheck> check(const LaunchConfig& config) const {
     const auto warpgroups = config.chosen().occupancy.warpgroups;
     if (warpgroups < 1 || config.clocks.bound <= 0) return std::nullopt;
@@ -94,7 +94,7 @@ class Describing {
   Model model_;
 };
 
-// Why memories down to the cores do not hold a partition; empty where they do. Registers are for its launch to say.
+// Returns why memories down to the cores cannot hold a partition; empty if they can. Registers are left to the launch.
 std::string why_no_room(const Kernel& kernel, const Hardware& hardware, Model model) {
   const auto cost = estimate(kernel, hardware, model);
   const auto over =
@@ -106,7 +106,7 @@ std::string why_no_room(const Kernel& kernel, const Hardware& hardware, Model mo
                      level.in_values ? "values" : "are", level.name);
 }
 
-// Why no block of a tile runs, in a few words; empty where one does.
+// Returns in a few words why no block of a tile runs; empty if one does.
 std::string why_not(const Kernel& kernel, const LaunchConfigs& configs, const LaunchConfig& config,
                     const Hardware& hardware, Model model) {
   auto why = why_no_room(kernel, hardware, model);
@@ -115,7 +115,7 @@ std::string why_not(const Kernel& kernel, const LaunchConfigs& configs, const La
   return why_no_block(configs, config);
 }
 
-// Of the launch, where the machine has one; else of the step, for each operation.
+// The time is that of the launch if the machine has one, else that of an iteration per operation.
 std::optional<Neighbour> neighbour(const Kernel& kernel, std::size_t split, std::int64_t size, const LaunchConfig& now,
                                    const std::optional<Launch>& launch, const Hardware& hardware, Model model) {
   auto partition = kernel.partition;
@@ -140,7 +140,8 @@ std::optional<Neighbour> neighbour(const Kernel& kernel, std::size_t split, std:
   return made;
 }
 
-// The next smaller and the next larger piece of every split of the core, whichever wire the warpgroups' rows are along.
+// Returns the next smaller and the next larger piece of every split at the core, whichever wire has the warpgroups'
+// rows.
 std::vector<Neighbour> neighbours(const Kernel& kernel, const LaunchConfigs& configs, const Configuration& here,
                                   const LaunchConfig& now, const Hardware& hardware, Model model) {
   std::vector<Neighbour> all;

@@ -1,4 +1,4 @@
-// A step, column by column -> who does what when.
+// The timeline of one iteration: which warpgroup uses which resource for which column, and when.
 #include "configure/timeline.hpp"
 
 #include <algorithm>
@@ -21,8 +21,8 @@ Events copies(const IterationClocks& clocks) {
   return all;
 }
 
-// One warpgroup alone from `now` on: what it waits for, one after another; within a warpgroup the lanes work beside the
-// trailing contractions.
+// Events of a single warpgroup from `now` on: the columns that it waits for, one after another. With intra-warpgroup
+// overlap, lanes work at the same time as the trailing contractions.
 Events alone(const Mainloop& mainloop, const IterationClocks& clocks, Overlap overlap, double now) {
   Events events;
   double lanes = -1;
@@ -42,8 +42,8 @@ Events alone(const Mainloop& mainloop, const IterationClocks& clocks, Overlap ov
   return events;
 }
 
-// Warpgroups with equal shares of the rows. One after another has the matrix units until it needs lanes, and then the
-// lanes; the matrix units wait when they pass on.
+// Warpgroups in ping-pong with equal shares of the rows. One after another uses the matrix units until it needs lanes,
+// and then uses the lanes. The matrix units wait at every handover.
 class Turns {
  public:
   Turns(Events one, std::int64_t warpgroups, double handover)
@@ -56,7 +56,7 @@ class Turns {
     first_ = static_cast<std::size_t>(std::ranges::find(one_, first, &Event::column) - one_.begin());
   }
 
-  // The first warpgroup's step after so many, and what the others do meanwhile.
+  // Returns the iteration of the first warpgroup after this many others, and what the other warpgroups do at that time.
   Events run(int steps_before) {
     for (int step = 0; step < steps_before + 2; ++step)
       for (std::size_t begin = 0, end = 0; begin < one_.size(); begin = end) {
@@ -93,7 +93,7 @@ class Turns {
     return all;
   }
 
-  Events one_;  // a step, from where a turn begins
+  Events one_;  // an iteration, from the beginning of a turn
   std::size_t warpgroups_, first_ = 0, last_ = 0;
   double handover_ = 0;
   std::vector<double> now_, begun_;

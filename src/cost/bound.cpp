@@ -1,10 +1,11 @@
-// A kernel and the room of memories -> what every program moves that computes it.
+// Lower bounds of what every program moves that computes a kernel, for memories of a given capacity.
 //
-// A product of m x k by k x n moves at least 2mnk/sqrt(S) - 2S values where S are held, whatever the order of its
+// A product of m x k by k x n moves at least 2mnk/sqrt(S) - 2S values if S values are held, whatever the order of its
 // multiplications (Smith, Lowery, Langou, van de Geijn, arXiv 1702.02017). The proof counts any share of the
 // multiplications in the same way, so that several memories with S each lose 2S each. Values are as narrow as the
-// narrowest array that takes part, so that a room of bytes holds at most so many of them. Of fused contractions no such
-// theorem is known here that is more than an order of growth: only what must be read and written once is proven.
+// narrowest array of the product, so that a capacity in bytes holds at most that many of them. For fused contractions,
+// no such theorem is known here that gives more than an order of growth: the only proven bound is what must be read and
+// written once.
 #include "cost/bound.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +19,7 @@
 namespace napkin {
 namespace {
 
-// Of one value; what is counted in values is 1 wide.
+// Bytes of one value, or 1 if a level is counted in values.
 double width(const Diagram& diagram, ArrayId id, bool in_values) { return in_values ? 1 : diagram.at(id).width(); }
 
 double size_of(const Diagram& diagram, ArrayId id, bool in_values) {
@@ -53,7 +54,7 @@ bool reads_elsewhere(const Diagram& diagram, ExprId id) {
 
 using Wires = std::set<WireId>;
 
-// The wires of an input that is read at its own place; none where it is read otherwise, or computed.
+// Returns the wires of an input that is read at its own position; none if it is read otherwise or is computed.
 std::optional<Wires> wires_read(const Derivation& derivation, ExprId id) {
   const auto* access = std::get_if<Access>(&derivation.scratch.at(id).node);
   if (!access || std::ranges::find(derivation.inputs, access->array) == derivation.inputs.end()) return std::nullopt;
@@ -77,14 +78,15 @@ bool leaves(const Derivation& derivation, const std::vector<WireId>& wires) {
   });
 }
 
-// Two inputs, every value of the result leaves, and nothing may be left out.
+// Returns the product if its operands are two inputs, every value of the result is an output, and nothing may be
+// skipped.
 std::optional<Product> product(const Derivation& derivation, const Column& column) {
   const auto& diagram = derivation.scratch;
   const auto& apply = std::get<Apply>(diagram.at(column.value).node);
   const auto a = wires_read(derivation, apply.arguments[0]), b = wires_read(derivation, apply.arguments[1]);
   const auto& kept = diagram.at(column.output).wires;
   if (!a || !b || !leaves(derivation, kept)) return std::nullopt;
-  // Of an array with itself a program may use what is symmetric.
+  // A program may use the symmetry of a product of an array with itself.
   if (std::get<Access>(diagram.at(apply.arguments[0]).node).array ==
       std::get<Access>(diagram.at(apply.arguments[1]).node).array)
     return std::nullopt;
@@ -128,8 +130,8 @@ double narrowest(const Derivation& derivation, const Product& product, bool in_v
   return least;
 }
 
-// Whether some of an input may not be needed: a choice is made somewhere, or an input is read elsewhere than at its own
-// place, in windows or steps.
+// True if a part of an input may not be needed: some column makes a choice, or reads an input at another position than
+// its own, in windows or steps.
 bool may_leave_out(const Derivation& derivation) {
   const auto& diagram = derivation.scratch;
   return std::ranges::any_of(derivation.columns, [&](const Column& column) {
@@ -137,7 +139,7 @@ bool may_leave_out(const Derivation& derivation) {
   });
 }
 
-// All that one memory of the level and those below it hold.
+// Returns the capacity of one memory of the level together with the memories below it.
 double room_below(const Hardware& hardware, std::size_t level) {
   const auto& memory = hardware.levels[level];
   const double here = memory.capacity ? memory.capacity->value : memory.room();
@@ -166,7 +168,7 @@ LowerBound lower_bound(const Derivation& derivation, double room, bool in_values
 
 namespace {
 
-// Of children that read each other's memory as many as may: together they are one memory.
+// Returns the largest number of children that may read each other's memory. Together they are one memory.
 std::int64_t most_siblings(const Hardware& hardware, std::size_t level) {
   std::int64_t most = 1;
   for (const auto& sibling : hardware.siblings) {

@@ -1,4 +1,4 @@
-// What every program moves into the memories of a machine.
+// A lower bound of what every program moves into the memories of a machine.
 #pragma once
 
 #include "napkin/cost.hpp"

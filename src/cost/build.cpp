@@ -1,4 +1,4 @@
-// A loop nest becomes the products of its cost: one walk over the text of the nest, no iteration of it.
+// Builds the products of a cost model from a loop nest, in one walk over its text that executes no iteration.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -72,7 +72,7 @@ class CostModelBuilder {
       return std::holds_alternative<MaskTest>(step.node);
     });
   }
-  // Carried state that an inner loop sweeps over is no streamed tile: the whole of it stays.
+  // Marks carried state over which an inner loop runs. It is not a streamed tile: the whole of it stays.
   void sweep(const Compute& compute) {
     depth_[&compute] = loops_.size();
     std::vector<BufferId> used = {compute.to};
@@ -83,7 +83,7 @@ class CostModelBuilder {
         if (std::find(wires.begin(), wires.end(), loops_[loop].wire) != wires.end()) swept_.insert(id);
     }
   }
-  // What comes from the array itself crosses as it lies there.
+  // Data that is loaded from the array itself crosses in the type in which the array is stored.
   void transfer(BufferId id, bool saved, bool from_array) {
     const auto& buffer = nest_.at(id);
     const auto& array = diagram_.at(buffer.array);
@@ -100,7 +100,8 @@ class CostModelBuilder {
     all.array_values = bytes_of(diagram_, buffer.array) / type.bytes * row(array.stored()).share;
     model_.transfers_.push_back(std::move(all));
   }
-  // Of wires that masks leave pieces of out it is not told which. What is saved stands in deeper loops, too.
+  // Finds the dimensions that are contiguous in memory. It is unknown which pieces masks skip, so that wires with masks
+  // do not count. Saves lie in deeper loops, too.
   void find_rows(CostModel::Transfer& transfer, const Buffer& buffer) {
     const auto& whole = transfer.values.whole;
     for (auto i = buffer.at.size(); i > 0; --i) {
@@ -149,8 +150,8 @@ class CostModelBuilder {
   static bool is_one_of(const std::vector<ArrayId>& arrays, ArrayId array) {
     return std::find(arrays.begin(), arrays.end(), array) != arrays.end();
   }
-  // What lives on from piece to piece of a loop counts in any model. What becomes an output, or is no larger, does not
-  // count beside the output's tile.
+  // What outlives a piece of a loop counts in any model. A buffer that becomes an output, or is no larger than one,
+  // does not count in addition to the output's tile.
   std::set<BufferId> outliving(const std::vector<Held>& all) const {
     std::set<BufferId> kept;
     for (const auto& held : all)
@@ -177,7 +178,7 @@ class CostModelBuilder {
       column.shared.emplace_back(holding_.at(held.overwrites->first), holding_.at(held.overwrites->second));
     return column;
   }
-  // Every column by itself; and of every level below whose groups take turns, what lives in one turn together, since
+  // Instants are single columns and, for every level below whose groups take turns, everything that lives in one turn:
   // the last group still needs it when the first is done with it.
   void find_instants(const std::vector<Held>& all) {
     const auto taken = turns(nest_);
@@ -249,7 +250,7 @@ class CostModelBuilder {
     auto free = column;
     free.value = compute.unmasked;
     auto open = work(free);
-    // A mask inside of a product keeps matrix units from it, wherever it lets all through.
+    // A mask inside a product keeps the product from matrix units, even where it lets everything through.
     if (factors_of(diagram_, free) && !factors_of(diagram_, column)) open = on_lanes(std::move(open));
     add_all(take_common(masked, open), Region::Part::run);
     add_all(masked, Region::Part::masked);
@@ -285,7 +286,8 @@ class CostModelBuilder {
     for (const auto& condition : conditions)
       for (const auto& term : condition.terms) wires.insert(term.first);
   }
-  // Splits off the part of a product that masks cut: the wires of their conditions, and what shares wires with those.
+  // Moves the part of a product that masks cut into a region: the wires of their conditions, and everything that shares
+  // wires with those.
   void leave_out(Product& product, std::size_t level, Region::Part part, const std::vector<Condition>& masks) {
     std::set<WireId> wires;
     for (const auto& needs : needs_) add_wires(needs.conditions, wires);
@@ -326,7 +328,8 @@ class CostModelBuilder {
     if (at == all.size()) all.push_back(std::move(region));
     return at;
   }
-  // A finer loop asks the same mask of smaller pieces: then only that counts. Of an unknown density all pieces are run.
+  // If a finer loop tests the same mask on smaller pieces, only that test counts. If the density is unknown, all pieces
+  // are run.
   void ask(const MaskTest& ask) {
     const auto& tile = nest_.at(ask.tile);
     const auto& density = diagram_.at(tile.array).density;
@@ -339,7 +342,7 @@ class CostModelBuilder {
   void share_out(Product& product) const {
     for (const auto& [asked, share] : asks_) product.shares.push_back(share);
   }
-  // The pieces of one loop that are run.
+  // Counts the pieces of one loop that are run.
   void mask(const For& loop, CostModel::Mask& mask) {
     std::set<WireId> wires;
     add_wires(loop.needs, wires);
@@ -366,7 +369,7 @@ class CostModelBuilder {
   bool contracts_ = false;  // some column
   std::vector<Split> loops_;
   std::vector<Needs> needs_;             // of the loops around
-  std::map<Asked, std::size_t> asks_{};  // of what stands before in their bodies: the shares
+  std::map<Asked, std::size_t> asks_{};  // of the tests before in their bodies, to their shares
   std::map<BufferId, std::vector<Split>> home_;
   std::set<BufferId> swept_;
   std::map<const Compute*, std::size_t> depth_;  // loops around it
@@ -375,7 +378,7 @@ class CostModelBuilder {
 
 namespace {
 
-// Shapes do not depend on sizes: an axis without one stands in with any.
+// Shapes do not depend on sizes, so that any size may replace an unknown one.
 std::optional<Kernel> sized(const Kernel& shape) {
   const auto& axes = shape.program.scratch.axes;
   if (std::ranges::all_of(axes, [](const Axis& axis) { return axis.size.has_value(); })) return std::nullopt;

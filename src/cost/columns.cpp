@@ -1,4 +1,4 @@
-// Columns by what they hold; the lists of a column are sorted.
+// Compares columns by what they hold. The lists of a column are sorted.
 #include "cost/columns.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ bool is_within(const CostModel::Column& a, const CostModel::Column& b) {
   return a.level == b.level && (b.shared.empty() || a.shared == b.shared) && std::ranges::includes(b.held, a.held);
 }
 
-// Those that another one holds all of; of equal ones the first stays.
+// Removes the entries of which another one holds everything. Of equal ones the first remains.
 template <class One, class Within>
 void drop_lesser(std::vector<One>& all, const Within& within) {
   std::vector<One> kept;

@@ -1,4 +1,4 @@
-// Which columns of a kernel can hold most at a level, and what they hold in common.
+// The columns of a kernel that can hold most at a level, and what they have in common.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,11 @@
 
 namespace napkin {
 
-// Drops a column that holds nothing that another one does not hold too: it is never the largest.
+// Removes columns whose holdings another column has too, because such a column is never the largest.
 void keep_largest(std::vector<CostModel::Column>& columns);
 void keep_largest(std::vector<CostModel::Instant>& instants);
 
-// What all columns of the level hold; the rest becomes their own.
+// Returns what all columns of the level hold, and sets `own` of each to the rest.
 std::vector<std::size_t> share_common(std::vector<CostModel::Column>& columns, std::size_t level);
 
 }  // namespace napkin

@@ -1,4 +1,4 @@
-// The slow twin of estimate(): the nest is run, and what it moves, holds and computes is counted.
+// The slow twin of estimate(): runs the nest and counts what it moves, holds and computes.
 #include "napkin/cost.hpp"
 
 namespace napkin {

@@ -14,7 +14,7 @@ std::int64_t leaves_of(std::int64_t length, const std::vector<std::int64_t>& siz
   return rest == 0 ? whole : saturating_add(whole, leaves_of(rest, sizes, split + 1));
 }
 
-// A row in each of `count` blocks of `size`, the first of which begins at `begin`.
+// Adds the row to each of `count` blocks of `size`, the first of which begins at `begin`.
 void repeat(const PieceRow& row, std::int64_t begin, std::int64_t size, std::int64_t count,
             std::vector<PieceRow>& all) {
   const auto add = [&](std::int64_t from, std::int64_t stride, std::int64_t pieces) {

@@ -1,11 +1,11 @@
-// The pieces that nested sizes leave of a wire, without a list of them.
+// The pieces into which nested sizes cut a wire, without a list of them.
 #pragma once
 
 #include "cost/region.hpp"
 
 namespace napkin {
 
-// The leaf pieces in order, each with what the splits around it leave.
+// The leaf pieces in order, each with the pieces of the splits around it.
 class Pieces {
  public:
   explicit Pieces(const Cutting&);
@@ -17,7 +17,7 @@ class Pieces {
  private:
   std::int64_t extent_;
   std::vector<std::int64_t> sizes_;  // none greater than the one before
-  std::vector<std::size_t> leaves_;  // of a block of each size
+  std::vector<std::size_t> leaves_;  // number of leaves in a piece of each size
   std::size_t count_;
 };
 
@@ -25,11 +25,11 @@ class Pieces {
 struct PieceRow {
   std::int64_t begin = 0, stride = 0, count = 1;
   std::int64_t length = 0;
-  std::int64_t leaves = 1;  // of each
+  std::int64_t leaves = 1;  // of each piece
 };
 
-// The pieces after the first `splits` splits, in few rows: at most `splits + 1` where every size divides the one
-// before it.
+// The pieces after the first `splits` splits, in few rows: at most `splits + 1` if every size divides the one before
+// it.
 std::vector<PieceRow> rows(const Cutting&, std::size_t splits);
 
 }  // namespace napkin

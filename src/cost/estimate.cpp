@@ -1,4 +1,4 @@
-// Figures to a report: names, capacities, what does not fit, what bounds.
+// Turns the figures of a model into a cost: names, capacities, overruns and the bound.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -62,7 +62,8 @@ std::vector<Overrun> CostModel::overruns(std::span<const std::int64_t> sizes, co
   return all;
 }
 
-// What a memory holds at its fullest instant, largest first; of a memory that groups share, the part of one of them.
+// Returns what a memory holds at its fullest instant, the largest array first. If groups share the memory, the result
+// is the part of one group.
 std::vector<HeldArray> CostModel::held_at(std::span<const std::int64_t> sizes, std::size_t level) const {
   Figures figures;
   this->figures(sizes, figures);
@@ -101,7 +102,7 @@ std::vector<HeldArray> CostModel::held_at(std::span<const std::int64_t> sizes, s
   return best;
 }
 
-// Of a memory that all children of a parent share each group has its part.
+// Returns into how many parts a memory is divided: one per group if all children of a parent share the memory.
 std::int64_t CostModel::parts_of(std::size_t level, const Figures& figures) const {
   return hardware_->levels[level].shared ? figures.levels[level].groups_per_parent : 1;
 }
@@ -155,7 +156,7 @@ KernelCost CostModel::cost(const Kernel& kernel, std::span<const std::int64_t> s
       const double one = hardware_->levels[i].room(), most = room(i, at.groups_per_parent);
       level.together = units_for(std::min(used(hardware_->levels[i], at, model), most), one);
       level.capacity = std::min(one * static_cast<double>(level.together), std::max(one, most));
-      // Groups that wait keep what they hold beside what one may use.
+      // Groups that wait keep what they hold, in addition to what one group may use.
       if (hardware_->levels[i].shared && at.fullest_bytes / parts_of(i, figures) > at.memory_bytes)
         level.capacity = std::max(*level.capacity, room_of_all(i) / static_cast<double>(at.groups_per_parent));
     }
@@ -175,7 +176,7 @@ KernelCost CostModel::cost(const Kernel& kernel, std::span<const std::int64_t> s
   return cost;
 }
 
-// In the ideal model, too, only cores that have a block work on it.
+// In the ideal model, too, only the cores that have a block work.
 void CostModel::name_units(KernelCost& cost, const Figures& figures, const Times& times, Model model) const {
   const auto add = [](std::optional<double>& sum, const std::optional<double>& more) {
     if (more) sum = sum.value_or(0) + *more;

@@ -1,4 +1,4 @@
-// The least and the greatest value of a condition's form on pieces, and what follows from them.
+// The least and the greatest value of a condition's linear form on a piece, and tests of the condition by them.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ struct Extremes {
   }
 };
 
-// A condition that holds somewhere, or everywhere, on a piece, as at most two bounds on the extremes of its form.
+// A condition holds somewhere, or everywhere, on a piece if the extremes of its form pass both of these bounds.
 inline bool not_too_low(const Condition& c, bool everywhere, const Extremes& e) {
   if (c.below) return true;
   const double value = everywhere ? e.least : e.greatest;

@@ -1,4 +1,5 @@
-// Numbers of parts spread along conditions and footprints.
+// Divides a region into independent parts. Wires that a condition or a footprint has in common get the same part
+// number.
 #include "cost/independent.hpp"
 
 #include <algorithm>
@@ -35,13 +36,13 @@ class Parts {
   void tie(const Region::Test& test) {
     for (const auto& condition : test.conditions) tie(wires(condition));
   }
-  // They take the number of the first.
+  // Puts these wires into one part, that of the first of them.
   void tie(const OfWires& wires) {
     const auto first = first_part(wires);
     for (std::size_t w = 0; w < wires.size(); ++w)
       if (const auto before = part_of_[w]; wires[w]) std::ranges::replace(part_of_, before, first);
   }
-  // What has no wires belongs to the first part.
+  // Conditions and footprints without wires belong to the first part.
   std::size_t first_part(const OfWires& wires) const {
     const auto first = std::ranges::find(wires, true);
     return first == wires.end() ? part_of_.front() : part_of_[static_cast<std::size_t>(first - wires.begin())];

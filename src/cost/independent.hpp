@@ -1,4 +1,4 @@
-// Regions in parts that nothing ties together: the sum over all of a region's pieces is the product of theirs.
+// Splits regions into independent parts. The sum over all pieces of a region is the product of the sums of its parts.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,9 @@
 
 namespace napkin {
 
-// Wires that stand in one condition belong to one part, and those that one footprint is shaped by do; `run` or `open`
-// is what is summed. One part where all wires hang together. `shaped` is by footprint of the region.
+// Wires belong to the same part if a condition contains both or the value of a footprint depends on both. If that
+// connects all wires, there is one part. The part of the region that is summed is `run` or `open`. `shaped` is by
+// footprint of the region.
 std::vector<Region> independent(const Region&, Region::Part, const std::vector<std::vector<bool>>& shaped);
 
 }  // namespace napkin

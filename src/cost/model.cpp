@@ -121,8 +121,8 @@ std::int64_t CostModel::product(const Product& product, const Figures& figures, 
   return std::llround(expected);
 }
 
-// Results stay with the child that computes them. An input of the diagram lies with a child that reads it; what another
-// kernel wrote lies anywhere.
+// Returns the values that cross between children. Results stay with the child that computes them. An input of the
+// diagram lies with a child that reads it. A result of another kernel may lie with any child.
 std::int64_t CostModel::crossing(const Transfer& transfer, std::int64_t values, const Figures& figures) const {
   if (transfer.saved) return 0;
   const auto children = std::min(figures.levels[transfer.level].groups, hardware_->total(transfer.level));
@@ -142,9 +142,9 @@ void CostModel::cross(const Transfer& transfer, std::int64_t values, Figures& fi
     at.crossing_steps = std::max(at.crossing_steps, loads);
 }
 
-// What lies together in an array is moved in whole sectors: the pieces of its last dimension that is cut, with all
-// dimensions behind that. Where an index is not one wire, or masks leave pieces of it out, bytes are counted alone.
-// Where values share a byte, they are counted in place of bytes.
+// Returns the bytes moved in whole sectors. Contiguous parts of an array are pieces of its last dimension that is cut,
+// with all dimensions behind it. If an index is not a single wire, or masks skip pieces, only the bytes themselves are
+// counted. If values share a byte, these values are counted instead of bytes.
 double CostModel::sector_bytes(const Transfer& transfer, std::span<const std::int64_t> sizes, double sector,
                                const Figures& figures) const {
   bool unused = false;

@@ -1,4 +1,4 @@
-// Positions and pieces that masks let through, and what loops pass over.
+// Counts the positions and pieces that masks let through, and what loops skip.
 #include <algorithm>
 #include <cmath>
 
@@ -27,7 +27,7 @@ void CostModel::find_parts() {
   }
 }
 
-// Equal ones once.
+// Returns the number of the part. Equal parts are stored once.
 std::size_t CostModel::part(Region region) {
   const auto known = std::ranges::find(parts_, region, &RegionPart::region);
   if (known != parts_.end()) return static_cast<std::size_t>(known - parts_.begin());
@@ -102,7 +102,7 @@ std::vector<bool> CostModel::shaped(const Footprint& footprint, const Region& re
   return all;
 }
 
-// Smaller pieces have fewer entries, and are run less often.
+// Smaller pieces have fewer entries and are run less often.
 void CostModel::shares(const Figures& held, Figures& figures) const {
   figures.shares.resize(shares_.size());
   for (std::size_t i = 0; i < shares_.size(); ++i) {
@@ -111,8 +111,8 @@ void CostModel::shares(const Figures& held, Figures& figures) const {
   }
 }
 
-// Every piece that is run has a position that is run, and a piece that counts once has at most as many positions as a
-// whole one.
+// Returns lower bounds. Every piece that is run contains a position that is run, and a piece that counts once has at
+// most as many positions as a whole one.
 void CostModel::bound_regions(std::span<const std::int64_t> sizes, std::span<const std::int64_t> grains,
                               Figures& figures) const {
   figures.regions.resize(regions_.size());
@@ -124,12 +124,12 @@ void CostModel::bound_regions(std::span<const std::int64_t> sizes, std::span<con
   }
 }
 
-// The same in pieces of one grain in place of positions: every piece that is run consists of grains, one of which is
-// run. Where sizes are known it is the sum itself; else 0 where more than grains count or there are too many to look
-// at.
+// A tighter bound with pieces of one grain instead of positions: every piece that is run consists of grains, one of
+// which is run. If all sizes are known, the bound is the sum itself. It is 0 if more than grains count, or if there are
+// too many grains to visit.
 std::int64_t CostModel::least_run(std::size_t index, std::span<const std::int64_t> sizes,
                                   std::span<const std::int64_t> grains, const Figures& figures) const {
-  constexpr std::int64_t most_grains = 10'000;  // of all wires but the one that has most
+  constexpr std::int64_t most_grains = 10'000;  // of all wires except the one with the most
   const auto& region = regions_[index];
   bool known = true;
   std::int64_t all = 1, most = 1;
@@ -156,8 +156,8 @@ std::int64_t CostModel::piece(const Cut& cut, std::span<const std::int64_t> size
   return length;
 }
 
-// Positions that the conditions let through, counted in pieces of about the size of the wire over `grid`, each of which
-// they let through as a whole.
+// Counts the positions that the conditions let through, in pieces of about the length of the wire divided by `grid`.
+// Only pieces that pass as a whole count.
 std::int64_t CostModel::positions(const Region& region, std::int64_t grid) const {
   Region open = region;
   open.part = Region::Part::open;

@@ -1,4 +1,4 @@
-// What memories hold at their fullest, of one group and of all groups that share one.
+// Computes what memories hold at their fullest instant: of one group, and of all groups that share a memory.
 #include <algorithm>
 #include <limits>
 
@@ -13,7 +13,7 @@ void CostModel::memory(Figures& figures, bool everything, std::size_t first, std
   for (auto level = first; level <= last && level < ideal_.size(); ++level) memory(figures, everything, level);
 }
 
-// Values are weighed with their bytes, or with 1.
+// Values are weighted with their bytes, or with 1.
 void CostModel::memory(Figures& figures, bool everything, std::size_t level) const {
   for (const auto i : held_[level]) figures.holdings[i] = product(holdings_[i].values, figures, figures.overflow);
   instances(level, figures);
@@ -80,22 +80,23 @@ std::int64_t CostModel::largest(std::size_t level, Figures& figures, const Weigh
   return most;
 }
 
-// Of the groups of a parent, those that one of its children works on: one after another, or side by side in a memory
-// that all children share.
+// Returns how many of a parent's groups one of its children processes: one after another, or at the same time in a
+// memory that all children share.
 std::int64_t CostModel::turns_of(std::size_t level, const Figures& figures) const {
   const auto children = hardware_->levels[level].count;
   return (figures.levels[level].groups_per_parent + children - 1) / children;
 }
 
-// The first level below whose groups take turns; 0 where none do.
+// Returns the first level below whose groups take turns; 0 if there is none.
 std::size_t CostModel::turns_below(std::size_t level, const Figures& figures) const {
   for (auto below = level + 1; below < hardware_->levels.size(); ++below)
     if (!hardware_->levels[below].shared && turns_of(below, figures) > 1) return below;
   return 0;
 }
 
-// In one memory, how many groups are at work, and how many wait at each level: from the innermost level outwards,
-// groups side by side are as many times what one of them is, and of groups in turn one works while the others wait.
+// Computes how many groups are active in one memory, and how many wait at each level. The counts are built from the
+// innermost level outwards: groups side by side multiply the counts of one group; of groups in turn, one is active and
+// the others wait.
 void CostModel::instances(std::size_t level, Figures& figures) const {
   auto& all = figures.instances;
   all.assign(level + 1, 0);
@@ -113,7 +114,7 @@ void CostModel::instances(std::size_t level, Figures& figures) const {
   }
 }
 
-// Where groups may wait; `at_work` instead of what the columns hold, where it is given.
+// Returns the fullest instant if groups may wait. If `at_work` is given, it replaces what the columns hold.
 template <class Weight>
 std::int64_t CostModel::fullest(std::size_t level, std::optional<std::int64_t> at_work, Figures& figures,
                                 const Weight& weight) const {

@@ -1,4 +1,4 @@
-// Wires at places of a nest, and the products that they make.
+// Finds how wires are cut at places of a nest, and builds the products of the cost model from them.
 #include "cost/places.hpp"
 
 #include <algorithm>
@@ -75,7 +75,7 @@ bool Places::is_plain(const std::vector<Index>& at, std::size_t i) {
   return true;
 }
 
-// Takes the first dimension that is left and all that share its wires.
+// Builds one footprint of the first remaining dimension and all dimensions that share its wires.
 std::size_t Places::footprint(const std::vector<Index>& at, ArrayId array, std::vector<std::size_t>& left,
                               std::size_t level, const std::vector<Split>& loops, bool all_pieces) {
   CostModel::Footprint made;

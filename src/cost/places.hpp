@@ -1,5 +1,5 @@
-// Which splits shape a wire at a place of a loop nest, and what that makes of what stands there: the values that an
-// access reaches, and how often the loops and groups around repeat it.
+// The splits that cut a wire at a place of a loop nest, and their effect on that place: the values that an access
+// reaches, and how often the loops and groups around it repeat it.
 #pragma once
 
 #include <set>
@@ -9,7 +9,7 @@
 
 namespace napkin {
 
-// Of a whole array.
+// The bytes of a whole array.
 std::int64_t bytes_of(const Diagram&, ArrayId);
 
 // Adds cuts and footprints to the model as it finds them.
@@ -18,16 +18,17 @@ class Places {
   Places(CostModel& model, const Partition& partition, const LoopNest& nest)
       : model_(model), partition_(partition), nest_(nest), diagram_(nest.scratch) {}
 
-  // The splits of a wire down to a level, by their numbers in the partition: groups, then loops.
+  // The splits of a wire down to a level, as indices into the partition: groups, then loops.
   std::vector<std::size_t> splits(WireId, std::size_t level, const std::vector<Split>& loops) const;
-  // The number of a wire's cut by these splits.
+  // The index of the cut of a wire by these splits.
   std::size_t cut(WireId, std::vector<std::size_t> splits);
   std::size_t cut_at(WireId, std::size_t level, const std::vector<Split>& loops);
-  // The values that an access reaches: the sizes of wires where an index is one, else footprints of indices that share
-  // wires.
+  // Multiplies by the values that an access reaches: the extents of wires for indices that are single wires, else the
+  // footprints of indices that share wires.
   void reach(CostModel::Product&, const std::vector<Index>& at, ArrayId, std::size_t level,
              const std::vector<Split>& loops, bool all_pieces);
-  // Everything that surrounds a place but does not shape what is there repeats it.
+  // Multiplies by the numbers of pieces of the groups and loops around a place whose wires are not in `shaped`, because
+  // they repeat the place.
   void repeat(CostModel::Product&, const std::set<WireId>& shaped, std::size_t level, const std::vector<Split>& loops);
 
   // Whether the index is one wire that no other index has.

@@ -1,8 +1,8 @@
-// How much of an array affine indices reach: over all pieces of their wires together, or in the largest piece.
+// Computes how much of an array affine indices reach: in all pieces of their wires together, or in the largest piece.
 //
-// One index that stays inside its dimension is a sum over its wires, and so is its sum over all pieces: the number of
-// combinations of pieces, and for each wire what its pieces span, less one each. With a divisor, pieces are alike that
-// begin at the same place of a step. Everything else is walked piece by piece.
+// The reach of one index that stays inside its dimension is a sum over its wires, and so is the total over all pieces:
+// it is the number of combinations of pieces plus, for each wire, the span of its pieces less one each. With a divisor,
+// pieces that begin at the same offset within a step are alike. All other indices are walked piece by piece.
 #include "cost/reach.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace napkin {
 namespace {
 
-// Calls `visit` with every interval of a wire under nested sizes.
+// Calls `visit` with every interval into which nested sizes cut a wire.
 template <class Visit>
 void each_piece(Interval extent, const std::vector<std::size_t>& splits, std::size_t at,
                 std::span<const std::int64_t> sizes, const Visit& visit) {
@@ -41,8 +41,8 @@ std::int64_t count_pieces(std::int64_t extent, std::span<const std::size_t> spli
 
 namespace {
 
-// How many of begin + apart, begin + 2 * apart, ..., begin + count * apart are multiples of the modulus. The remainders
-// repeat, so one period of them is enough.
+// Counts the multiples of the modulus among begin + apart, begin + 2 * apart, ..., begin + count * apart. The
+// remainders repeat, so that one period of them is enough.
 std::int64_t multiples(std::int64_t modulus, std::int64_t begin, std::int64_t apart, std::int64_t count) {
   const auto from = begin % modulus, step = apart % modulus;
   std::int64_t first = 0, at = from, period = 0;
@@ -56,7 +56,7 @@ std::int64_t multiples(std::int64_t modulus, std::int64_t begin, std::int64_t ap
 
 }  // namespace
 
-// Where two adjacent pieces meet inside a sector, both move it.
+// If two adjacent pieces meet inside a sector, both move that sector.
 std::int64_t Sectors::of_pieces(std::int64_t rows, std::int64_t extent, std::span<const std::size_t> splits,
                                 std::span<const std::int64_t> sizes, std::int64_t bytes) const {
   const auto pieces = count_pieces(extent, splits, sizes), row = extent * bytes;
@@ -81,7 +81,8 @@ std::int64_t Sectors::met_in_rows(std::int64_t rows, std::int64_t row, std::int6
   return rest == 0 ? all : all + one(whole * piece * bytes % sector_, rest);
 }
 
-// Rows begin at multiples of gcd(sector, row) bytes in a sector, at each of them equally often in a full period.
+// Rows begin at multiples of gcd(sector, row) bytes within a sector, and equally often at each of them in a full
+// period.
 std::int64_t Sectors::started(std::int64_t rows, std::int64_t row, std::int64_t begin, std::int64_t apart,
                               std::int64_t count) const {
   const auto places = std::gcd(sector_, row), period = sector_ / places;
@@ -101,8 +102,8 @@ std::int64_t CostModel::reach(const Footprint& footprint, std::span<const std::i
   return footprint.all_pieces ? all.sum : all.largest;
 }
 
-// Steps that a piece takes lie in as few places as if it began with the first; every piece reaches a place, and every
-// place is reached.
+// Returns a lower bound. A piece reaches at least as many positions as if it began at the beginning of a step. Every
+// piece reaches some position, and every position is reached.
 std::int64_t CostModel::least_reach(const Footprint& footprint, std::span<const std::int64_t> sizes,
                                     const Figures& figures) const {
   if (!footprint.steps) return reach(footprint, sizes, figures);
@@ -113,7 +114,7 @@ std::int64_t CostModel::least_reach(const Footprint& footprint, std::span<const 
   return std::max(places(wire_sizes_[cuts_[cut].wire.index]), figures.counts[cut]);
 }
 
-// A piece of length n adds |c| (n - 1) to the one value that there is in any case.
+// Every combination of pieces reaches at least one value, and a piece of length n adds |c| (n - 1) values.
 std::int64_t CostModel::reach_of_sum(const Footprint& footprint, const Figures& figures) const {
   Checked combinations{1}, reached{1};
   for (std::size_t i = 0; i < footprint.cuts.size(); ++i) {
@@ -130,7 +131,7 @@ std::int64_t CostModel::reach_of_sum(const Footprint& footprint, const Figures& 
   return reached.overflow ? INT64_MAX : reached.value;
 }
 
-// Over all pieces: the sum, over the combinations of pieces, of the product of the clipped footprints.
+// For all pieces together, adds up the product of the clipped footprints over the combinations of pieces.
 std::int64_t CostModel::reach_by_pieces(const Footprint& footprint, std::span<const std::int64_t> sizes) const {
   Intervals at(wire_sizes_.size());
   for (std::size_t w = 0; w < at.size(); ++w) at[w] = {0, wire_sizes_[w]};

@@ -1,4 +1,4 @@
-// Numbers of pieces, and arithmetic that remembers that it overflowed.
+// Numbers of pieces and of sectors, and arithmetic that records overflow.
 #pragma once
 
 #include <algorithm>
@@ -16,23 +16,25 @@ struct Checked {
   void plus(std::int64_t more) { overflow = __builtin_add_overflow(value, more, &value) || overflow; }
 };
 
-// Pieces of `extent` under nested sizes, of which `splits` names those that count, outermost first; ragged last pieces
-// are cut on their own.
+// The number of pieces of `extent` under nested sizes. `splits` are the indices of these sizes, outermost first. A
+// ragged piece is cut by itself.
 std::int64_t count_pieces(std::int64_t extent, std::span<const std::size_t> splits,
                           std::span<const std::int64_t> sizes);
 
-// Sectors of a memory, in which its rows begin where they do. Two pieces that share a sector move it both.
+// Counts sectors of a memory. Rows may begin within a sector, and two pieces that share a sector both move it.
 class Sectors {
  public:
   explicit Sectors(std::int64_t sector) : sector_(sector) {}
-  // Of so many bytes that lie together.
+  // The sectors of contiguous bytes from `begin` on.
   std::int64_t of(std::int64_t begin, std::int64_t bytes) const {
     return (begin + bytes + sector_ - 1) / sector_ - begin / sector_;
   }
-  // Of the pieces of adjacent rows, each of `extent` positions of `bytes` bytes, cut as count_pieces() says.
+  // The sectors of all pieces of adjacent rows. Each row has `extent` positions of `bytes` bytes and is cut as in
+  // count_pieces().
   std::int64_t of_pieces(std::int64_t rows, std::int64_t extent, std::span<const std::size_t> splits,
                          std::span<const std::int64_t> sizes, std::int64_t bytes) const;
-  // Added up over so many that begin so many bytes apart: again and again the same places in a sector.
+  // The sum of `of_one` over `count` places that are `apart` bytes from each other. Their offsets in a sector are
+  // periodic.
   template <class OfOne>
   std::int64_t sum(std::int64_t count, std::int64_t apart, const OfOne& of_one) const {
     const auto period = sector_ / std::gcd(sector_, apart), step = apart % sector_, rest = count % period;
@@ -46,11 +48,11 @@ class Sectors {
   }
 
  private:
-  // Boundaries between pieces that coincide with the first byte of a sector, added up over all rows.
+  // The number of boundaries between pieces at the first byte of a sector, in all rows.
   std::int64_t met_in_rows(std::int64_t rows, std::int64_t row, std::int64_t begin, std::int64_t extent,
                            std::span<const std::size_t> splits, std::span<const std::int64_t> sizes,
                            std::int64_t bytes) const;
-  // The same of `count` boundaries only, `apart` bytes from each other.
+  // The same for `count` boundaries of a row that are `apart` bytes from each other.
   std::int64_t started(std::int64_t rows, std::int64_t row, std::int64_t begin, std::int64_t apart,
                        std::int64_t count) const;
 

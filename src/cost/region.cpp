@@ -1,7 +1,8 @@
 // Sums over the pieces of a region.
 //
-// Conditions are linear and pieces of a wire stand in order, so that for given pieces of the other wires those of the
-// last wire that pass a test are neighbours: found by bisection around where they were before, not one by one.
+// Conditions are linear and the pieces of a wire are in order. So, for given pieces of the other wires, the pieces of
+// the last wire that pass a test are neighbours. They are found by bisection that starts from the previous result, not
+// one by one.
 #include "cost/region.hpp"
 
 #include <algorithm>
@@ -81,7 +82,8 @@ class Sum {
     chosen_[last] = piece;
     for (std::size_t w = 0; w < region_.wires.size(); ++w) at_[region_.wires[w].index] = pieces_[w].leaf(chosen_[w]);
   }
-  // Of the first so many pieces of the last wire: told once for the pieces of the others that footprints depend on.
+  // Returns prefix sums over the pieces of the last wire. They are computed once for each choice of the pieces of other
+  // wires on which footprints depend.
   const std::vector<std::int64_t>& sums_of(std::size_t last) {
     std::size_t at = 0;
     for (const auto wire : order_)
@@ -97,7 +99,7 @@ class Sum {
     return sums;
   }
 
-  // The pieces of the last wire on which all conditions hold.
+  // Returns the pieces of the last wire for which all conditions hold.
   Range passing(const Region::Test& test, std::size_t last, bool everywhere) {
     Range all{0, pieces_[last].count()};
     for (const auto& condition : test.conditions) all.meet(passing(condition, test, last, everywhere));
@@ -124,8 +126,8 @@ class Sum {
     const auto end = first(last, std::not_fn(low));
     return {first(last, high), end};
   }
-  // The first piece of a wire that passes, where all after it pass too. It lies near the answer to the same question
-  // about the piece of the other wires before.
+  // Returns the first piece of a wire that passes, if all pieces after it pass too. It lies near the result of the same
+  // search for the previous piece of the other wires.
   template <class Passes>
   std::size_t first(std::size_t wire, const Passes& passes) {
     if (asked_ == answers_.size()) answers_.push_back(0);
@@ -155,7 +157,7 @@ class Sum {
   const Footprints& footprints_;
   Intervals at_;
   std::map<std::size_t, std::vector<std::int64_t>> sums_;
-  std::vector<std::size_t> chosen_;   // the piece at hand, by wire of the region
+  std::vector<std::size_t> chosen_;   // the current piece, by wire of the region
   std::vector<std::size_t> order_;    // most pieces last
   std::vector<std::size_t> answers_;  // of the searches for pieces that pass, in their order
   std::size_t asked_ = 0;
@@ -170,7 +172,8 @@ bool asks_of(const Region& region, WireId wire) {
   return of(region.open) || std::ranges::any_of(region.needs, of);
 }
 
-// A wire that no condition asks of, cut into more than one piece, whose pieces of one length all count the same.
+// Returns a wire that no condition depends on, that is cut into several pieces, and whose pieces of equal length all
+// count the same.
 std::optional<std::size_t> free_wire(const Region& region, const std::vector<Cutting>& cuttings,
                                      const Footprints& footprints) {
   for (std::size_t w = 0; w < cuttings.size(); ++w) {
@@ -182,7 +185,7 @@ std::optional<std::size_t> free_wire(const Region& region, const std::vector<Cut
   return std::nullopt;
 }
 
-// A piece of each length of a free wire, as often as there are such pieces.
+// Sums over one piece of each length of a free wire, times the number of pieces of that length.
 std::int64_t sum_by_lengths(Region region, std::vector<Cutting> cuttings, std::size_t number_of_wires,
                             const Footprints& footprints, std::size_t wire) {
   std::map<std::int64_t, std::int64_t> counts;
@@ -221,7 +224,7 @@ Footprints product_of(std::vector<Footprints> factors, std::size_t wires) {
 
 namespace {
 
-// The factors of some footprints of a region, as one, of the wires of a part of it.
+// Returns the product of the footprints of a part of a region, over the wires of that part.
 Footprints factor(const Region& region, const Region& part, const std::vector<Footprints>& factors) {
   std::vector<const Footprints*> own;
   for (const auto footprint : part.footprints)

@@ -1,4 +1,4 @@
-// Tuples of pieces by what the corners of their wires add up to.
+// Counts tuples of pieces by the sums of the corners of their wires.
 #include "cost/region_rows.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ __extension__ typedef __int128 Wide;
 
 std::int64_t saturated(Wide value) { return value > INT64_MAX ? INT64_MAX : static_cast<std::int64_t>(value); }
 
-// The sum of (a * i + b) / m, rounded down, over 0 <= i < n.
+// Returns the sum of (a * i + b) / m, rounded down, over 0 <= i < n.
 Wide sum_of_quotients(std::int64_t n, std::int64_t m, std::int64_t a, std::int64_t b) {
   Wide all = 0;
   while (n > 0) {
@@ -40,7 +40,7 @@ struct Band {
 struct Edge {
   const Condition* condition;
   double factor;
-  bool everywhere;  // on the pieces, or somewhere
+  bool everywhere;  // the condition holds on the whole pieces, or somewhere in them
 };
 using Edges = std::vector<Edge>;
 
@@ -54,7 +54,7 @@ class ByRows {
     const auto depths = depths_of_needs();
     if (!depths || !has_one_direction()) return {};
     if (region_.part == Region::Part::run) return sum(*depths, run_);
-    // What is open where it is asked is run there.
+    // If the open test has all conditions of the other tests, every piece that passes it is also run.
     const bool follows = std::ranges::all_of(region_.needs, [&](const auto& test) { return asks(region_.open, test); });
     if (!follows && *depths != region_.open.depths) return {};
     if (!follows) open_.insert(open_.end(), run_.begin(), run_.end());
@@ -65,8 +65,8 @@ class ByRows {
   }
 
  private:
-  // Where tests of what is run are asked, if all are asked of the same pieces. A test that asks nothing but what
-  // another asks of smaller pieces is needless.
+  // Returns the depths of the tests of pieces that run, if all test the same pieces. A test is unnecessary if another
+  // one has all of its conditions on smaller pieces.
   std::optional<std::vector<std::size_t>> depths_of_needs() {
     for (const auto& test : region_.needs) {
       const bool needless = std::ranges::any_of(region_.needs, [&](const auto& other) {
@@ -79,7 +79,7 @@ class ByRows {
     if (!std::ranges::all_of(needs_, alike)) return {};
     return needs_[0]->depths;
   }
-  // Where nothing is asked: the leaves that footprints are of, else the whole wires.
+  // Returns the depths without any test: the leaves on which footprints depend, else the whole wires.
   std::vector<std::size_t> all_depths() const {
     std::vector<std::size_t> all;
     for (const auto& cutting : cuttings_) all.push_back(region_.footprints.empty() ? 0 : cutting.sizes.size());
@@ -90,11 +90,11 @@ class ByRows {
       if (footprints_.shaped[w] && depths[w] < cuttings_[w].sizes.size()) return false;
     return true;
   }
-  // Whether the second test passes on no pieces but those of which the first passes on what is around.
+  // True if the second test passes only pieces inside pieces that pass the first.
   static bool follows(const Region::Test& first, const Region::Test& second) {
     return std::ranges::equal(first.depths, second.depths, std::less_equal{}) && asks(second, first);
   }
-  // Whether the first test asks all that the second does.
+  // True if the first test has all conditions of the second.
   static bool asks(const Region::Test& first, const Region::Test& second) {
     return std::ranges::all_of(second.conditions, [&](const Condition& condition) {
       return std::ranges::count(first.conditions, condition) > 0;
@@ -131,8 +131,8 @@ class ByRows {
     return all;
   }
 
-  // All pieces at these depths on which the edges hold. Rows of the two wires with most pieces are counted at once, for
-  // each choice of a piece of the others.
+  // Sums over all pieces at these depths for which the edges hold. The rows of the two wires with most pieces are
+  // counted at once, for each choice of pieces of the other wires.
   std::optional<std::int64_t> sum(const std::vector<std::size_t>& depths, const Edges& edges) {
     if (!region_.footprints.empty() && !are_leaves(depths)) return {};
     std::vector<std::int64_t> counts;
@@ -172,8 +172,9 @@ class ByRows {
     return tuples == 0 || region_.footprints.empty() ? tuples : saturating_multiply(tuples, footprints_.of(at_));
   }
 
-  // Of the chosen rows. What wires add up to is, of the pieces i and j of the two with more than one, the least there
-  // is and a * i + b * j, both counted from the end where it is less.
+  // Counts the combinations of pieces in the chosen rows. At most two rows have several pieces. For pieces i and j of
+  // these two, the sum over the wires is the least sum plus a * i + b * j. A wire with a negative coefficient is
+  // counted from its end.
   std::int64_t tuples(const Edges& edges) const {
     double least = 0;
     std::int64_t strides[2] = {0, 0}, counts[2] = {1, 1};
@@ -194,7 +195,7 @@ class ByRows {
     return band.begin == band.end ? 0 : up_to(band.end - 1) - up_to(band.begin - 1);
   }
 
-  // Where a condition holds on the chosen pieces, counted from the least.
+  // Returns the sums, counted from the least one, for which a condition holds on the chosen pieces.
   Band holding(const Edge& edge, double least) const {
     const auto& condition = *edge.condition;
     Extremes form{condition.offset + edge.factor * least, condition.offset + edge.factor * least};
@@ -220,7 +221,7 @@ class ByRows {
   Intervals at_;
   std::vector<const Region::Test*> needs_;
   Edges run_, open_;
-  std::vector<double> direction_;            // coefficients by wire; none where nothing is asked
+  std::vector<double> direction_;            // coefficients by wire; none without conditions
   std::vector<std::vector<PieceRow>> rows_;  // by wire
   std::vector<std::size_t> order_;           // of the wires, most pieces last
   std::vector<PieceRow> chosen_;             // by wire

@@ -1,4 +1,5 @@
-// What sizes do not change, of a model whose nest has been walked: totals, rates, and what columns hold in common.
+// Completes a model whose nest has been walked with what does not depend on sizes: totals, rates, and what columns hold
+// in common.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -11,7 +12,7 @@
 namespace napkin {
 namespace {
 
-// All that the diagram is given and gives, and what the kernel reads and writes beside it.
+// Returns the bytes of all inputs and outputs of the diagram, and of the other arrays that the kernel reads and writes.
 double outermost_bytes(const LoopNest& nest, const Hardware& hardware) {
   const auto& diagram = nest.scratch;
   std::set<ArrayId> there;
@@ -45,13 +46,13 @@ void CostModel::settle(const LoopNest& nest) {
   for (const auto* arrays : {&nest.inputs, &nest.outputs})
     for (const auto array : *arrays) compulsory_bytes_ += bytes_of(nest.scratch, array);
   outermost_ = outermost_bytes(nest, *hardware_);
-  // Along more wires than two fewer pieces each, since all combinations are looked at.
+  // With more than two wires, fewer pieces per wire are used, because all combinations of pieces are visited.
   const auto grid = [](const Region& region) -> std::int64_t { return region.wires.size() <= 2 ? 256 : 16; };
   for (const auto& region : regions_)
     least_positions_.push_back(region.part == Region::Part::run ? positions(region, grid(region)) : 0);
 }
 
-// What all columns of a level hold is added up once, and only what some column holds is looked at.
+// Adds up once what all columns of a level hold, so that only what single columns hold is compared.
 void CostModel::share_columns() {
   const auto leaf = hardware_->levels.size() - 1;
   common_.resize(leaf + 1);

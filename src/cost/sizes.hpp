@@ -1,4 +1,4 @@
-// Sizes of pieces as keys.
+// A hash map with sizes of pieces as keys.
 #pragma once
 
 #include <algorithm>
@@ -9,13 +9,13 @@
 
 namespace napkin {
 
-// A hash map whose keys are sequences of sizes, all equally long. Keys lie side by side, so that a new one takes no
-// allocation of its own.
+// A hash map whose keys are sequences of sizes of equal length. Keys are stored contiguously, so that a new key needs
+// no allocation of its own.
 template <class Value>
 class BySizes {
  public:
-  // The value of these sizes, and whether it is new. It stays where it is until the next is asked for. The number of
-  // sizes is always the same.
+  // The value of these sizes, and whether it is new. The pointer is valid until the next call. All calls must have the
+  // same number of sizes.
   std::pair<Value*, bool> at(std::span<const std::int64_t> sizes) {
     if (2 * (values_.size() + 1) > places_.size()) grow(sizes.size());
     auto& place = places_[find(sizes)];
@@ -29,7 +29,7 @@ class BySizes {
   }
 
  private:
-  // Where they are, or may be put.
+  // The slot of a key, or the empty slot for it.
   std::size_t find(std::span<const std::int64_t> sizes) const {
     const auto mask = places_.size() - 1;
     auto at = hash(sizes) & mask;
@@ -54,7 +54,7 @@ class BySizes {
 
   std::vector<std::int64_t> keys_;
   std::vector<Value> values_;
-  std::vector<std::uint32_t> places_;  // numbers of values, counted from 1; 0 where there is none
+  std::vector<std::uint32_t> places_;  // indices into the values, counted from 1; 0 for an empty slot
 };
 
 }  // namespace napkin

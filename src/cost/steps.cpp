@@ -1,5 +1,5 @@
-// Pieces repeat once they begin at the same place of a step, so that those which begin and span alike are counted
-// together: of each wire, and then of their sum.
+// Pieces repeat once they begin at the same offset within a step. Pieces with the same offset and span are therefore
+// counted together: first for each wire, then for the sum of the wires.
 #include "cost/steps.hpp"
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 namespace napkin {
 namespace {
 
-// Pieces that begin at the same place of a step and have their last value equally far from their first; and how many
-// there are.
+// Pieces that begin at the same offset within a step and have the same distance from their first to their last value,
+// and the number of these pieces.
 struct Alike {
   std::int64_t begin, span, times;
 };

@@ -11,14 +11,14 @@
 
 namespace napkin {
 
-// Sums already told, by the sizes that cut a region, of the models of one thread. Regions are alike where they ask the
-// same of the same wires, whatever else their shapes split.
+// Sums that the models of one thread have computed so far, by the sizes that cut a region. Two regions share their sums
+// if they test the same conditions on the same wires, even if their shapes differ in other splits.
 class KnownSums {
  public:
   using Sums = BySizes<std::int64_t>;
   struct Asked {
-    Region region;                                                          // without its cuts and footprints:
-    std::vector<std::size_t> splits;                                        // by wire, how many there are
+    Region region;                                                          // without its cuts and footprints
+    std::vector<std::size_t> splits;                                        // by wire: the number of splits
     std::vector<std::int64_t> extents;                                      // by wire
     std::vector<std::vector<std::pair<Index, std::int64_t>>> footprints{};  // with the sizes of dimensions
     bool operator==(const Asked&) const = default;

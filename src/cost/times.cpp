@@ -1,9 +1,9 @@
-// Bytes and operations to seconds: the ideal machine of the paper, and a first model of a real one.
+// Turns bytes and operations into seconds, for the ideal machine of the paper and for a first model of a real one.
 //
-// Ideal: every level and unit at its datasheet rate, all overlapped; the slowest one is the time. Machine: sustained
-// rates; whole rounds of blocks over the cores, the last one ragged; what is read again comes from a cache where there
-// is one and it fits; the first tiles and the last outputs are not overlapped with anything; every step of a loop
-// above the innermost level waits once for the innermost memory; one launch.
+// Ideal: every level and unit runs at its datasheet rate, and all overlap; the time is that of the slowest. Machine:
+// rates are sustained ones; blocks run in whole rounds over the cores, the last one incomplete; repeated reads come
+// from a cache if there is one and they fit; the first tiles and the last outputs overlap nothing; every iteration of a
+// loop above the innermost level waits once for the innermost memory; and there is one launch.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -22,7 +22,7 @@ Seconds over(double amount, const Rate* rate, double (Rate::*kind)() const) {
 }
 const Rate* rate_of(const std::optional<Rate>& rate) { return rate ? &*rate : nullptr; }
 
-// The slowest level or unit; kinds of work on one unit wait for each other.
+// Returns the time of the slowest level or unit. Kinds of work on one unit wait for each other.
 Seconds slowest(const std::vector<Seconds>& levels, const std::vector<Work>& work, const std::vector<Seconds>& times) {
   std::array<double, 3> units{};
   Seconds most;
@@ -47,13 +47,14 @@ double CostModel::crossing_or_sectors(std::size_t level, const Figures& figures)
   return has_siblings(level) ? crossing_or_moved(level, figures) : figures.levels[level].sector_bytes;
 }
 
-// What must enter or leave a level once: the kernel's own arrays, and in several memories above it what each has.
+// Returns the bytes that must enter or leave a level once: the kernel's own arrays and, if there are several memories
+// above, what each of these holds.
 double CostModel::must_move(std::size_t level, const Figures& figures) const {
   return static_cast<double>(std::max(compulsory_bytes_, level > 1 ? figures.levels[level - 1].transfer_bytes : 0));
 }
 
-// Pieces go to children in turn, level by level; the busiest child of each decides. A memory holds one piece at a time,
-// so that its children share out one after the other.
+// Distributes pieces to children in turn, level by level. The busiest child of each level decides the time. A memory
+// holds one piece at a time, so that its children divide one piece after the other.
 void CostModel::share_out(const Figures& figures, Times& times) const {
   const auto core = hardware_->core.value_or(1);
   times.busy_level.assign(core + 1, 1);
@@ -67,12 +68,12 @@ void CostModel::share_out(const Figures& figures, Times& times) const {
         static_cast<double>(at.groups) / (times.rounds * static_cast<double>(hardware_->total(level)));
   }
   times.busy = times.busy_level[core];
-  // All have something to load as soon as each has had a block.
+  // Every core has something to load as soon as each has had a block.
   times.busy_level[core] = times.busy_level[core - 1] * std::min(1.0, times.per_core);
 }
 
-// Bytes that are moved again come from the cache as far as what they belong to fits into it, where so many of the
-// memories above are at work.
+// Returns the bytes that come from the cache. Repeated reads do, as far as their data fits in the caches of the
+// `memories` above that are at work.
 double CostModel::from_cache(std::size_t level, const Figures& figures, double memories) const {
   const auto* cache = caches_[level];
   if (!cache) return 0;
@@ -82,8 +83,8 @@ double CostModel::from_cache(std::size_t level, const Figures& figures, double m
   return std::max(0.0, crossing_or_sectors(level, figures) - once) * std::min(1.0, room / std::max(1.0, once));
 }
 
-// Bytes that the cache answers do not come from memory. Children without a block
-// leave the others their share of the memory, of which each takes as much as is known of it: its share of the cache.
+// Bytes that the cache serves do not come from memory. Children without a block leave their share of the memory
+// bandwidth to the others, but each child uses at most its own share of the cache bandwidth.
 CostModel::Sustained CostModel::sustained(std::size_t level, const Figures& figures, const Times& times) const {
   const auto* memory = rate_of(hardware_->levels[level].bandwidth);
   const auto* cache = caches_[level];
@@ -119,7 +120,7 @@ void CostModel::times(const Figures& figures, Times& all) const {
   if (all.machine) *all.machine += exposed(figures, all);
 }
 
-// A block lasts at least until what it loads has arrived, as many at once as a core holds.
+// A block lasts at least until its loads have arrived. As many blocks load at once as a core holds.
 double CostModel::waits(const Figures& figures, const Times& times) const {
   const auto core = hardware_->core.value_or(1);
   const auto& level = hardware_->levels[core];
@@ -132,7 +133,8 @@ double CostModel::waits(const Figures& figures, const Times& times) const {
   return times.turns * std::ceil(times.per_core / at_once) * level.latency_clocks->value / fma->clock_hz->value;
 }
 
-// What nothing overlaps: launch, first tiles and last outputs, and the wait of every step.
+// Returns the time that overlaps nothing: the launch, the first tiles and the last outputs, and the wait of every
+// iteration.
 double CostModel::exposed(const Figures& figures, const Times& times) const {
   const auto core = hardware_->core.value_or(1);
   const auto cores = static_cast<double>(hardware_->total(core));
@@ -165,7 +167,7 @@ Demand CostModel::demand(const Figures& figures) const {
   made.turns = times.turns, made.per_core = times.per_core;
   made.compulsory_bytes = must_move(core, figures) / times.busy_level[core - 1];
   made.masked = !masks_.empty();
-  // A comparison takes the place of a multiply-add.
+  // A comparison occupies the slot of a multiply-add.
   const auto* lanes = hardware_->find(Unit::fma);
   if (figures.masks > 0 && lanes && lanes->rates.contains(Datatype::f32))
     made.masks_s = 2 * figures.masks / lanes->rates.at(Datatype::f32).reached();
@@ -197,8 +199,8 @@ void CostModel::add_outer(Demand& demand, const Figures& figures, const Times& t
   }
 }
 
-// Every byte and operation at its own price, what a cache answers at the cache's, and the idle machine for as long as
-// it takes.
+// Adds up every byte and operation at its own price, bytes that a cache serves at the cache's price, and the power of
+// the idle machine during that time.
 std::optional<double> CostModel::energy(const Figures& figures, std::optional<double> seconds, std::size_t end) const {
   double joules = 0;
   for (std::size_t level = 1; level < end; ++level) {

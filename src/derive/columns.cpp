@@ -1,4 +1,5 @@
-// Statements to columns: every reduction gets an array of its own, every shared subexpression is computed once.
+// Turns statements into columns: every reduction gets an array of its own, and every shared subexpression is computed
+// once.
 #include "derive/columns.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +18,7 @@
 namespace napkin {
 namespace {
 
-constexpr char numbering = '#';  // between a name and what makes it unique until names are settled
+constexpr char numbering = '#';  // separates a name from the number that makes it unique until names are settled
 
 ExprId replaced(Diagram& diagram, ExprId e, const std::map<ExprId, ExprId>& by) {
   if (const auto found = by.find(e); found != by.end()) return found->second;
@@ -47,7 +48,7 @@ class Flattener {
     const auto* reduce = std::get_if<Reduce>(&scratch_.at(whole).node);
     if (reduce && accumulator(scratch_, array.type, reduce->body) == array.type && !folded_.contains(whole)) {
       fold(output, Reduce(*reduce));
-      // What repeats it along other wires is read at places of its own.
+      // If the array repeats the reduction along further wires, it does not replace other uses of the reduction.
       if (ordered(free_wires(scratch_, whole)) == order_) folded_[whole] = read_whole(scratch_, output);
       return;
     }
@@ -69,7 +70,7 @@ class Flattener {
     fold(array, reduce);
     return folded_[e] = read_whole(scratch_, array);
   }
-  // A reduction as wide as its statement is the statement's accumulator and keeps its name, once.
+  // The first reduction with the wires of its statement is the statement's accumulator and gets its name.
   ArrayId accumulator_of(const Reduce& reduce, std::vector<WireId> wires) {
     const auto type = accumulator(scratch_, type_, reduce.body);
     if (wires != order_ || name_.empty())
@@ -109,7 +110,7 @@ void flatten_product(const Diagram& diagram, ExprId e, std::vector<ExprId>& fact
     factors.push_back(e);
 }
 
-// What a nameless intermediate is called: exponentials are weights, everything else is just a temporary.
+// The name of an unnamed intermediate: "p" for an exponential, which is a weight, and "t" for any other.
 std::string temporary_name(const Diagram& diagram, ExprId e) {
   const auto& node = diagram.at(e).node;
   if (const auto* cast = std::get_if<Cast>(&node))
@@ -133,8 +134,8 @@ class Tidier {
   }
 
  private:
-  // A fold over a product: what is not a plain access, and varies along fewer wires than the product, is computed
-  // once in front. Returns the number of columns inserted.
+  // Splits the operands of a fold over a product: factors that are not plain accesses, and vary along fewer wires than
+  // the product, are computed once in a column before it. Returns the number of columns inserted.
   std::size_t split_operands(std::size_t at) {
     std::vector<ExprId> factors, plain, rest, scalars;
     flatten_product(scratch_, columns_[at].value, factors);
@@ -150,7 +151,7 @@ class Tidier {
       if (auto two = two_operands(scratch_, columns_[at], all))
         return hoist_operand(at, two->computed, {two->read}, scalars);
     }
-    // The widest access stays outside; everything that shares its fewer wires goes into one operand.
+    // The widest access stays outside; all factors that vary only along the wires of the others form one operand.
     std::vector<ExprId> inside = rest, outside;
     std::set<WireId> inner;
     for (const auto factor : rest) insert_wires(factor, inner);
@@ -180,7 +181,7 @@ class Tidier {
       value = scratch_.intern(Apply{find_pointwise("*"), {value, factors[i]}});
     return value;
   }
-  // Computes an expression in a column of its own in front of column `at`; returns the read of it.
+  // Computes an expression in a column of its own before column `at`; returns the read of it.
   ExprId hoist(std::size_t at, ExprId value) {
     const auto* cast = std::get_if<Cast>(&scratch_.at(value).node);
     const auto type = cast ? cast->type : type_of(value);
@@ -191,7 +192,7 @@ class Tidier {
                     {array, cast ? cast->value : value, nullptr, {}, {}, {}});
     return read_whole(scratch_, array);
   }
-  // What any column in f64 needs is kept in f64.
+  // A value that an f64 column needs is kept in f64.
   Datatype type_of(ExprId value) const {
     const bool wide = std::ranges::any_of(columns_, [&](const Column& column) {
       return scratch_.at(column.output).type == Datatype::f64 &&
@@ -206,7 +207,7 @@ class Tidier {
     const auto* apply = std::get_if<Apply>(&node);
     return apply && std::ranges::any_of(apply->arguments, [&](ExprId a) { return holds(a, value); });
   }
-  // In the order of the column's output, then of its fold.
+  // The wires in the order of the column's output, then of its fold.
   std::vector<WireId> wires_for(std::size_t at, ExprId value) {
     const auto free = free_wires(scratch_, value);
     std::vector<WireId> order = scratch_.at(columns_[at].output).wires;
@@ -216,7 +217,7 @@ class Tidier {
       if (std::ranges::find(order, wire) == order.end()) order.push_back(wire);
     return order;
   }
-  // Finds one subexpression with two parents and names it; false if there is none.
+  // Finds one subexpression that has several parents and names it; false if there is none.
   bool name_shared() {
     std::map<ExprId, int> parents;
     std::map<ExprId, std::size_t> first;
@@ -225,7 +226,7 @@ class Tidier {
       count(columns_[i].value, i, parents, first, seen);
       if (columns_[i].repair) count(*columns_[i].repair, i, parents, first, seen);
     }
-    // Outermost shared ones first: the highest id is no part of another candidate.
+    // The outermost shared one comes first: the highest id is no part of another candidate.
     for (auto it = parents.rbegin(); it != parents.rend(); ++it)
       if (it->second > 1 && worth_naming(it->first)) return name(it->first, first.at(it->first)), true;
     return false;
@@ -260,7 +261,7 @@ class Tidier {
     }
   }
 
-  // A hoisted column that came to read just another array of its type is that array.
+  // Drops hoisted columns that have become a plain read of another array of the same type.
   void drop_copies() {
     for (std::size_t i = 0; i < columns_.size();) {
       const auto* access = std::get_if<Access>(&scratch_.at(columns_[i].value).node);
@@ -383,7 +384,7 @@ void settle_names(Diagram& diagram, std::size_t from_file, const std::vector<Arr
     for (int i = 2; !taken.insert(name).second; ++i) name = fmt::format("{}{}{}", base, i, marks);
     if (marks.empty()) settled.emplace(own, name);
   };
-  // The other state of a merge is called like the state that it joins, which gets its name first.
+  // The other state of a merge is named after the state that it joins, which is named first.
   for (const bool marked : {false, true})
     for (const auto id : used) {
       auto& name = diagram.at(id).name;

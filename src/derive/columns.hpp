@@ -1,4 +1,4 @@
-// Lists of columns: statements taken apart into them, and the questions a list answers.
+// Lists of columns: splitting statements into columns, and queries on lists.
 #pragma once
 
 #include <set>
@@ -9,37 +9,37 @@
 
 namespace napkin {
 
-// One column per reduction and per pointwise function, equal subexpressions once. Appends arrays to `scratch`.
+// One column per reduction and per pointwise function; equal subexpressions share one. Appends arrays to `scratch`.
 std::vector<Column> columns_of(Diagram& scratch, const std::vector<StatementId>& statements,
                                std::vector<Rewriting>& trace);
 
-// Gives every fold at most two plain operands and computes every shared subexpression once, each in a column of its
-// own in front of its first use.
+// Gives every fold at most two plain operands, and computes every shared subexpression once, in a column of its own
+// before its first use.
 std::vector<Column> tidy(Diagram& scratch, std::vector<Column> columns);
 
-// The columns of a program's steps, loops opened.
+// The columns of a program's steps, including those inside loops.
 std::vector<const Column*> columns_in(const std::vector<Step>&);
 
-std::vector<ArrayId> reads(const Diagram&, const Column&);  // carried and repair included
-std::set<WireId> wires_of(const Diagram&, const Column&);   // of output, value and fold
+std::vector<ArrayId> reads(const Diagram&, const Column&);  // including the carried state and its repair
+std::set<WireId> wires_of(const Diagram&, const Column&);   // the wires of output, value and fold
 bool involves(const Diagram&, const Column&, WireId);
-// Drops columns whose output nobody needs.
+// Drops columns whose output is not needed.
 void drop_unused(const Diagram&, std::vector<Column>&, const std::set<ArrayId>& needed);
 
-// A new array; its name is made unique by a number. `span` is that of the array of the file that it is a part of.
+// A new array; a number makes its name unique. `span` is that of the array of the file that it is a part of.
 ArrayId new_array(Diagram&, const std::string& name, Datatype, std::vector<WireId> wires, Span span = {});
-// Where the file declares what a column computes a part of; an empty span where that is not known.
+// Where the file declares the array that a column computes a part of; an empty span if that is unknown.
 Span origin(const Diagram&, const Column&);
-ArrayId twin(Diagram&, ArrayId, const char* mark);  // the same under another name
+ArrayId twin(Diagram&, ArrayId, const char* mark);  // a copy under another name
 ExprId read_whole(Diagram&, ArrayId);               // A[i, j] at its own wires
-// Numbers the names of derived arrays anew, in order of `used`, so that arrays that were dropped leave no gaps.
+// Renumbers the names of derived arrays, in order of `used`, so that dropped arrays leave no gaps.
 void settle_names(Diagram&, std::size_t from_file, const std::vector<ArrayId>& used);
-// The type that a result's sums are kept in: f32, unless the result is wider.
+// The type of a result's accumulator: f32, unless the result is wider.
 Datatype accumulator(Datatype result);
-// The type that a reduction of these values is kept in: as wide as they are and as its result. What is summed into a
-// whole number is not rounded to one before the end.
+// The type of the accumulator for a reduction of these values: as wide as the values and the result. A sum whose result
+// is a whole number is not rounded to one before the end.
 Datatype accumulator(const Diagram&, Datatype result, ExprId value);
-// The type that a nameless value is kept in: f64 where it is made of numbers in f64, else f32.
+// The type of a value without a name: f64 if it is made of f64 numbers, else f32.
 Datatype held_as(const Diagram&, ExprId value);
 
 }  // namespace napkin

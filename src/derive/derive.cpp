@@ -27,7 +27,7 @@ std::vector<ArrayId> inputs_of(const Derivation& derivation) {
   return all;
 }
 
-// Produced here, and an output of the diagram or read by a statement outside.
+// The arrays that these statements make and that are outputs of the diagram or read by other statements.
 std::vector<ArrayId> outputs_of(const Diagram& diagram, const std::vector<StatementId>& statements) {
   std::set<ArrayId> wanted(diagram.outputs.begin(), diagram.outputs.end());
   for (std::uint32_t i = 0; i < diagram.statements.size(); ++i)
@@ -56,14 +56,14 @@ const Column* folding(const Derivation& derivation, WireId wire) {
   return found == derivation.columns.end() ? nullptr : &*found;
 }
 
-// States may be merged across groups if what follows them is pointwise: nothing folds again after the merge.
+// States may be merged across groups if only pointwise columns follow, so that no fold comes after the merge.
 bool merges(const std::variant<Streamable, Refused>& stream) {
   const auto* programs = std::get_if<Streamable>(&stream);
   if (!programs || programs->state.empty()) return false;
   return std::ranges::none_of(programs->finish, [](const Column& c) { return c.fold != nullptr; });
 }
 
-// Below an expression, the first read of an array that these statements make at another place of the wire than its own.
+// The first read below an expression of an array that these statements make, at a position other than the wire's own.
 std::optional<ExprId> read_elsewhere(const Derivation& derivation, ExprId id, WireId wire) {
   const auto& scratch = derivation.scratch;
   const auto among = [&](const std::vector<ExprId>& all) {
@@ -89,7 +89,7 @@ std::optional<ExprId> read_elsewhere(const Derivation& derivation, ExprId id, Wi
       [&](const Reduce& reduce) { return among({reduce.body}); });
 }
 
-// Groups side by side cannot wait for those before.
+// Groups run in parallel and cannot wait for earlier ones.
 std::optional<Refused> refused_in_order(const Derivation& derivation, const std::variant<Streamable, Refused>& stream) {
   const auto* programs = std::get_if<Streamable>(&stream);
   if (!programs || !programs->in_order) return std::nullopt;
@@ -159,7 +159,7 @@ std::variant<Streamable, Refused> stream_verdict(const Derivation& derivation, W
     for (const auto e : {step.before, step.after})
       for (const auto array : arrays_read(scratch, e)) used.push_back(array);
   settle_names(scratch, derivation.file_arrays, first_uses(used));
-  // A state may have the name of the sum that it is: such a step shows nothing.
+  // A state may have the same name as its sum; then the step would show nothing.
   std::erase_if(programs.trace, [&](const Rewriting& step) {
     return to_short_text(scratch, step.before) == to_short_text(scratch, step.after);
   });

@@ -1,8 +1,8 @@
-// Columns under the assumption that a condition fails everywhere on a piece: if every state that outlives the piece
-// comes out as it went in, pieces on which the condition holds nowhere can be passed over.
+// Evaluates columns under the assumption that a condition fails everywhere on a piece. If every state that outlives the
+// piece is then unchanged, the loop may skip pieces on which the condition holds nowhere.
 //
-// Expressions are rewritten under the assumption: masked entries become constants, products with zero vanish, and what
-// a reduction of identities leaves behind is the old state itself. What remains unknown stays an opaque array.
+// Expressions are rewritten under the assumption: masked entries become constants, products with zero vanish, and a
+// reduction of identities leaves the old state. Whatever remains unknown becomes an opaque array.
 #include "derive/masks.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace {
 
 class Assumption {
  public:
-  // What it adds to the diagram it takes back.
+  // The destructor removes again what the rewriting adds to the diagram.
   Assumption(Diagram& diagram, ExprId condition, bool holds)
       : diagram_(diagram), trial_(diagram), condition_(condition), holds_(holds) {}
   Assumption(const Assumption&) = delete;
@@ -36,14 +36,14 @@ class Assumption {
       match(
           step, [&](const Column& column) { run(column); }, [&](const Loop& loop) { run(loop.body); });
   }
-  // What the array held before is what it holds now.
+  // Whether the array still holds its old value.
   bool unchanged(ArrayId array) const {
     const auto found = known_.find(array);
     return found == known_.end() || is_old(found->second, array);
   }
 
  private:
-  // Nothing: unknown.
+  // None: the value is unknown.
   using Known = std::optional<ExprId>;
 
   bool is_old(const Known& known, ArrayId array) const {
@@ -80,7 +80,7 @@ class Assumption {
     if (nothing_new && !repaired) known = column.carried ? old(*column.carried) : constant(column.fold->identity);
     known_[column.output] = known;
   }
-  // Numbers, and states under another name.
+  // Only constants and copies of other states are recorded.
   bool worth_knowing(ExprId value) const {
     const auto* access = std::get_if<Access>(&diagram_.at(value).node);
     return number(value) || (access && at_own_place(*access) && !changed_.contains(access->array));
@@ -102,7 +102,7 @@ class Assumption {
     if (number(known)) return known;
     return at_own_place(access) ? known : opaque(access.array);
   }
-  // What an array holds once it has changed: equal to nothing else, each time it is asked for.
+  // A new array for a value that has changed; no two of them are equal.
   ExprId opaque(ArrayId array) {
     const auto fresh = new_array(diagram_, "changed", diagram_.at(array).type, {}, diagram_.at(array).span);
     changed_.insert(fresh);
@@ -120,7 +120,7 @@ class Assumption {
     if (const auto known = by_value(*apply.function, arguments)) return constant(*known);
     return diagram_.intern(Apply{apply.function, std::move(arguments)});
   }
-  // Masked entries count for nothing, whatever they would be multiplied with.
+  // A masked entry contributes nothing, whatever it is multiplied by.
   std::optional<ExprId> by_role(const Pointwise& function, const std::vector<ExprId>& arguments) {
     const auto any_is = [&](double value) {
       return std::ranges::any_of(arguments, [&](ExprId a) { return is(a, value); });
@@ -146,15 +146,16 @@ class Assumption {
     }
     if (function.role != Role::exponential_of_difference) return std::nullopt;
     if (is(arguments[0], -infinity)) return constant(0);
-    // A state that is still empty is zero, so that its factor does not matter.
+    // A state that is still empty is zero, so its factor does not matter, even if it is NaN.
     return arguments[0] == arguments[1] ? std::optional(constant(1)) : std::nullopt;
   }
-  // The other of two arguments, where one is the identity.
+  // Returns the other argument if one of the two is the identity.
   std::optional<ExprId> without(const std::vector<ExprId>& arguments, double identity) const {
     if (is(arguments[0], identity)) return arguments[1];
     return is(arguments[1], identity) ? std::optional(arguments[0]) : std::nullopt;
   }
-  // Of numbers alone; a logic function also where every answer for what is unknown is the same.
+  // The value of a function of constants; of a logic function also if every value of its unknown arguments gives the
+  // same result.
   std::optional<double> by_value(const Pointwise& function, const std::vector<ExprId>& arguments) const {
     std::vector<double> values;
     std::vector<std::size_t> unknown;
@@ -182,7 +183,7 @@ class Assumption {
 
 // ---- programs ----
 
-// Comparisons of positions, and reads of masks.
+// Collects comparisons of positions, and reads of masks.
 void collect_conditions(const Diagram& diagram, ExprId id, std::set<ExprId>& found) {
   const auto& node = diagram.at(id).node;
   if (const auto* access = std::get_if<Access>(&node))
@@ -215,7 +216,7 @@ class Needs {
     for (const auto array : reads(program_.scratch, column)) all.insert(array);
     return all;
   }
-  // Arrays that the body writes and somebody outside of it uses.
+  // Arrays that the body writes and that are used outside of it.
   std::set<ArrayId> outliving(const Loop& loop) const {
     std::map<ArrayId, int> inside;
     std::set<ArrayId> written;
@@ -239,8 +240,8 @@ class Needs {
         if (std::ranges::all_of(state, [&](ArrayId a) { return assumption.unchanged(a); })) ask(loop, id, !holds);
       }
   }
-  // Positions are known everywhere; of a mask only an input's entries are there before anything is computed, and only a
-  // loop that moves over them has its own to ask.
+  // Comparisons of positions can always be tested. A mask can be tested only if it is an input, because others are not
+  // computed yet, and only by a loop whose wire the mask varies along.
   bool may_be_asked(const Loop& loop, ExprId id) const {
     const auto* access = std::get_if<Access>(&program_.scratch.at(id).node);
     if (!access) return true;
@@ -256,12 +257,13 @@ class Needs {
   }
 
   Program& program_;
-  std::map<ArrayId, int> uses_;  // columns, and being an output
+  std::map<ArrayId, int> uses_;  // number of columns that read the array, plus 1 for an output
 };
 
-// ---- what is left of a value where its masks hold ----
+// ---- values under the condition that their masks hold ----
 
-// The comparisons that must all hold for the condition to hold; false where it is anything else.
+// Collects the comparisons that must all hold for the condition to hold. False if the condition is not such a
+// conjunction.
 bool conjuncts(const Diagram& diagram, ExprId id, std::vector<Condition>& found) {
   if (const auto one = condition(diagram, id)) return found.push_back(*one), !one->spares_one();
   const auto* apply = std::get_if<Apply>(&diagram.at(id).node);

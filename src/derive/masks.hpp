@@ -1,4 +1,4 @@
-// Masks: which pieces of a loop change nothing, and what a column is where its mask lets everything through.
+// Masks: which pieces of a loop change nothing, and what a column computes if its mask is true everywhere.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,8 @@ namespace napkin {
 // Fills Loop::needs of every loop of a program (rule S7 of docs/theory.md).
 void find_needs(Program&);
 
-// The value where all of its masks hold at every position, and what must hold there. None without such masks.
+// The value if all of its masks hold at every position, and the conditions that must hold for that. None without such
+// masks.
 struct Unmasked {
   std::vector<Condition> conditions;
   ExprId value;

@@ -13,7 +13,7 @@ bool within(const Wires& some, const Wires& all) {
   return std::ranges::all_of(some, [&](WireId wire) { return contains(all, wire); });
 }
 
-// Each has a wire of the result that the other lacks, and both have one that is summed.
+// Whether each operand has a wire of the result that the other lacks, and both have a wire that is summed.
 bool is_matrix_product(const Diagram& diagram, const Column& column, const Wires& a, const Wires& b) {
   const auto& kept = diagram.at(column.output).wires;
   const auto alone = [&](const Wires& one, const Wires& other) {

@@ -1,4 +1,4 @@
-// A sum of a product of many factors as one of two: which factors are multiplied before the sum.
+// Turns a sum over many factors into one over two: which factors are multiplied before the sum.
 #pragma once
 
 #include <optional>
@@ -9,11 +9,12 @@
 namespace napkin {
 
 struct TwoOperands {
-  std::vector<ExprId> computed;  // multiplied in a column of their own
+  std::vector<ExprId> computed;  // the factors that are multiplied in a separate column
   ExprId read{};                 // an array
 };
-// The factors so that a matrix product is left: all but one array are scaled by what varies along fewer wires, as K is
-// in the sum of K * V * exp(g). None where the factors are no such product.
+// Splits the factors so that a matrix product is left: all but one array are multiplied before the sum, and they scale
+// one array by factors that vary along fewer wires, as K * exp(g) in the sum of K * V * exp(g). None if the factors are
+// no such product.
 std::optional<TwoOperands> two_operands(const Diagram&, const Column&, const std::vector<ExprId>& factors);
 
 }  // namespace napkin

@@ -1,8 +1,8 @@
-// A derivation and the wires to stream along, to loops around columns.
+// Turns a derivation and the wires to stream along into loops around columns.
 //
-// The outermost wire is absorbed first; its body, what comes before and what finishes it are then nested along the
-// remaining wires in the same way. A wire that is being streamed already only gets a finer loop: a smaller piece is
-// absorbed by the same program.
+// The outermost wire is absorbed first; its body and the columns before and after it are then nested along the
+// remaining wires in the same way. A wire that is already streamed only gets a finer loop: the same program absorbs a
+// smaller piece.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -56,8 +56,8 @@ class Nester {
     return absorbed(columns, label, around, needed);
   }
 
-  // A state that folds over this wire too takes pieces of it by the same columns (S2: a piece is any set of positions),
-  // if all that follows from such a state is another one, or pointwise and of no use outside.
+  // Whether the states already fold over this wire too. The same columns then absorb pieces of it (S2: a piece is any
+  // set of positions), if only other such states follow, or pointwise columns that are not used outside.
   bool absorbs_already(const std::vector<Column>& columns, WireId wire, const std::set<ArrayId>& needed) const {
     const auto has = [&](const std::vector<WireId>& wires) { return std::ranges::find(wires, wire) != wires.end(); };
     std::set<ArrayId> following;
@@ -73,8 +73,8 @@ class Nester {
     return !following.empty();
   }
 
-  // A finer loop over a wire that is streamed already, or that all states fold over, repeats what varies along it, and
-  // what follows from that.
+  // A finer loop over a wire that is already streamed, or that all states fold over. It repeats the columns that vary
+  // along the wire, and those that depend on them.
   Steps finer(const std::vector<Column>& columns, std::size_t label, const std::set<WireId>& around,
               const std::set<ArrayId>& needed) {
     if (const auto lost = left_outside(columns, wires_[label])) return refuse(*lost, wires_[label]), Steps{};
@@ -109,13 +109,13 @@ class Nester {
     return steps;
   }
 
-  // Reads what later columns change.
+  // Whether the column reads arrays that later columns change.
   bool is_read_before(const Column& column, const std::vector<Column>& later) const {
     const auto all = reads(program_.scratch, column);
     return std::ranges::any_of(later, [&](const Column& c) { return std::ranges::find(all, c.output) != all.end(); });
   }
-  // A repair that is the same for all pieces of a wire is made once, before the first; of a state that keeps the wire,
-  // each piece has its own.
+  // Whether a rescaling factor is the same for all pieces of a wire, so that the state is rescaled once, before the
+  // first piece. A state that keeps the wire is rescaled in each piece.
   bool is_repaired_once(const Column& column, WireId wire, const std::set<ArrayId>& varying) const {
     const auto& kept = program_.scratch.at(column.output).wires;
     if (!column.repair || std::ranges::find(kept, wire) != kept.end()) return false;
@@ -132,14 +132,15 @@ class Nester {
                        [&](WireId wire) { return around.contains(wire); });
   }
 
-  // Columns that take a piece together take a finer one together: no loop over another wire may stand between them. So
-  // nothing that differs from piece to piece and is not kept for all of them is read from columns outside of the loop.
+  // Columns that absorb a piece together must also absorb a finer piece together, with no loop over another wire
+  // between them. So columns of the loop may not read, from columns outside of it, arrays that differ from piece to
+  // piece and lack the wire. Returns such an array.
   std::optional<ArrayId> left_outside(const std::vector<Column>& columns, WireId wire) const {
     const auto around = [&](const Together& t) { return t.taking == wire; };
     const bool streamed = std::any_of(together_.begin(), together_.end(), around);
     for (auto some = together_.rbegin(); some != together_.rend(); ++some) {
       if (const auto lost = left_outside(columns, wire, *some->columns)) return lost;
-      if (!streamed || around(*some)) break;  // what is further out is finished before the first piece
+      if (!streamed || around(*some)) break;  // columns further out are finished before the first piece
     }
     return std::nullopt;
   }
@@ -156,7 +157,7 @@ class Nester {
     for (const auto& column : columns)
       for (const auto array : reads(program_.scratch, column))
         if (of_one_piece(array) && makes(all, array) && !makes(columns, array)) return array;
-    // Nor does anything outside read what is of the last piece alone; what adds up is of all.
+    // Columns outside may not read an array of the last piece alone either; a carried array contains all pieces.
     for (const auto& column : all)
       for (const auto array : reads(program_.scratch, column))
         if (of_one_piece(array) && !makes(columns, column.output) && is_of_last(columns, array)) return array;
@@ -165,7 +166,7 @@ class Nester {
   static bool is_of_last(const std::vector<Column>& columns, ArrayId array) {
     return std::ranges::any_of(columns, [&](const Column& c) { return c.output == array && c.carried != array; });
   }
-  // What a piece of the wire determines, or a state that pieces change.
+  // The arrays that a piece of the wire determines, and the states that pieces change.
   std::set<ArrayId> differing_along(const std::vector<Column>& columns, WireId wire) const {
     std::set<ArrayId> all;
     for (bool more = true; more;) {
@@ -223,7 +224,7 @@ class Nester {
   std::size_t file_arrays_;
   Program program_;
   std::optional<Refused> refused_;
-  // Columns around the ones at hand, innermost last: a whole program, and the part of it that takes a piece.
+  // The columns around the current ones, innermost last: a whole program, and the part of it that absorbs a piece.
   struct Together {
     std::optional<WireId> taking;
     const std::vector<Column>* columns;

@@ -1,4 +1,4 @@
-// A wire as two: `x` becomes `length * x_part + x_inside`.
+// Splits a wire in two: `x` becomes `length * x_part + x_inside`.
 #pragma once
 
 #include "napkin/diagram.hpp"
@@ -7,16 +7,16 @@ namespace napkin {
 
 struct SplitWire {
   WireId whole, outer, inside;
-  std::int64_t length = 1;  // of the inside
+  std::int64_t length = 1;  // positions of the inside wire
 };
 
-// A new wire of an axis of its own; its name gets underscores until it is unique.
+// A new wire with its own axis; its name gets underscores until it is unique.
 WireId add_wire(Diagram&, std::string name, std::int64_t size);
-// A new wire of an axis that exists.
+// A new wire of an existing axis.
 WireId add_wire(Diagram&, std::string name, AxisId);
-// The same place, by the two wires.
+// The same place as an index of the two wires.
 Index divided(const Index&, const SplitWire&);
-// The same position as a number.
+// The same position as an expression.
 ExprId position(Diagram&, const SplitWire&);
 
 }  // namespace napkin

@@ -39,7 +39,7 @@ std::optional<Index> sum(const Index& a, const Index& b) {
 }
 
 struct Range {
-  std::optional<std::int64_t> least, greatest;  // none: not known
+  std::optional<std::int64_t> least, greatest;  // none if not known
 };
 
 std::optional<std::int64_t> plus(std::optional<std::int64_t> a, std::optional<std::int64_t> b) {

@@ -1,4 +1,5 @@
-// Indices: `2*u + i`, `q - 3`, `q / 64` to floor((terms + offset) / divisor), and the check that they stay inside.
+// Reads indices: `2*u + i`, `q - 3`, `q / 64` as floor((terms + offset) / divisor), and checks that they stay in
+// bounds.
 #pragma once
 
 #include <optional>
@@ -10,7 +11,7 @@
 
 namespace napkin {
 
-// What is no such form is a diagnostic. `bound` says what an axis name means; it reports unknown names itself.
+// Any other form is a diagnostic. `bound` gives the meaning of an axis name; it reports unknown names itself.
 class AffineReader {
  public:
   using Binder = std::function<std::optional<Bound>(const ast::Expr&)>;
@@ -18,7 +19,7 @@ class AffineReader {
       : diagram_(diagram), names_(names), binder_(std::move(binder)), diagnostics_(diagnostics) {}
 
   std::optional<Index> read(const ast::Expr&);
-  // Axes whose sizes the indices hold as numbers.
+  // Axes whose sizes the indices contain as numbers.
   const std::set<AxisId>& sizes() const { return sizes_; }
 
  private:
@@ -40,10 +41,11 @@ class AffineReader {
   std::set<AxisId> sizes_;
 };
 
-// Whether the indices are the array's own axes, each once, in another order than it was declared with.
+// Whether the indices are the array's own axes, each once, in another order than declared.
 bool exchanged(const Diagram&, const Array&, const std::vector<Index>& at);
 
-// Where an index of dimension `dimension` leaves its array for some position, as far as the sizes are known.
+// Reports an index of dimension `dimension` that is outside of its array for some position, as far as the sizes are
+// known.
 void check_bounds(const Diagram&, const Array&, std::size_t dimension, const Index&, const ast::Expr& written,
                   Diagnostics&);
 

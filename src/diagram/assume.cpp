@@ -1,4 +1,4 @@
-// Conditions on sizes among the expressions of a diagram; see assume.hpp.
+// Conditions on sizes, stored among the expressions of a diagram; see assume.hpp.
 #include "diagram/assume.hpp"
 
 #include <algorithm>
@@ -81,7 +81,7 @@ void assume_ragged_blocks(Diagram& diagram, const RaggedBlocks& blocks) {
   assume_at_most(diagram, blocks.last, *diagram.at(blocks.inside).size);
 }
 
-// `size(block) * size(inside) + size(last) == size(whole)`
+// Finds assumptions `size(block) * size(inside) + size(last) == size(whole)`.
 std::vector<RaggedBlocks> ragged_blocks(const Diagram& diagram) {
   std::vector<RaggedBlocks> all;
   const auto applied = [&](ExprId id, std::string_view function) {
@@ -100,7 +100,7 @@ std::vector<RaggedBlocks> ragged_blocks(const Diagram& diagram) {
   return all;
 }
 
-// `size(part) * size(inside) == size(whole)`
+// Recognizes the assumption `size(part) * size(inside) == size(whole)`.
 std::optional<Parts> parts_of(const Diagram& diagram, ExprId assumption) {
   const auto applied = [&](ExprId id, std::string_view function) {
     const auto* apply = std::get_if<Apply>(&diagram.at(id).node);
@@ -157,7 +157,7 @@ std::vector<Parts> axes_in_blocks(const Diagram& diagram) {
 
 namespace {
 
-// The expressions of a diagram with other numbers in them, which come first, and all others after them.
+// Rebuilds the expressions of a diagram with some constants replaced. The new constants come first, then all others.
 class Renumbering {
  public:
   Renumbering(const Diagram& diagram, std::vector<std::int64_t> numbers)
@@ -180,16 +180,16 @@ class Renumbering {
   }
 
  protected:
-  // An index along a dimension of its array.
+  // Rewrites an index along a dimension of its array.
   virtual void set(Index&, AxisId dimension) const = 0;
-  // Which of the numbers stands beside an argument, in place of what does.
+  // The number of the new constant that replaces the constant operand next to `argument`, if one does.
   virtual std::optional<std::uint32_t> beside(ExprId argument, Role by) const = 0;
 
   AxisId axis(WireId wire) const { return diagram_.at(wire).axis; }
   auto along(Index& index, AxisId axis) const {
     return std::ranges::find_if(index.terms, [&](const auto& term) { return this->axis(term.first) == axis; });
   }
-  // `c * length * part + c * inside`; a part that has parts itself stands there as these.
+  // Sets the length in `c * length * part + c * inside`. If the part is divided into parts itself, its terms are these.
   void set_length(Index& index, AxisId part, AxisId inside, std::int64_t length) const {
     const auto outer = along(index, part), inner = along(index, inside);
     if (inner == index.terms.end()) return;
@@ -238,7 +238,7 @@ class Renumbering {
   std::vector<Parts> divided_;
 };
 
-// `length * part` in a position, and `size(inside) == length` in what is assumed.
+// Sets `length` in positions `length * part` and in the assumption `size(inside) == length`.
 class Lengthening : public Renumbering {
  public:
   Lengthening(const Diagram& diagram, const Parts& parts, std::int64_t length)
@@ -257,7 +257,8 @@ class Lengthening : public Renumbering {
   std::int64_t length_;
 };
 
-// Of blocks with a last, shorter one also their number, and where that begins: `begin + last` in a position.
+// For blocks with a shorter last one. Also sets their number, and where the last one begins: `begin + last` in
+// positions.
 class Resizing : public Renumbering {
  public:
   Resizing(const Diagram& diagram, const RaggedBlocks& blocks, std::int64_t begun)

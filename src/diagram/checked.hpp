@@ -1,4 +1,4 @@
-// Arithmetic on sizes and positions that says when it overflows.
+// Arithmetic on sizes and positions that detects overflow.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,12 @@ inline std::optional<std::int64_t> checked_multiply(std::int64_t a, std::int64_t
   std::int64_t result = 0;
   return __builtin_mul_overflow(a, b, &result) ? std::nullopt : std::optional(result);
 }
-// The greatest number where the result would be greater.
+// The result, or the greatest number if the result would be greater.
 inline std::int64_t saturating_add(std::int64_t a, std::int64_t b) { return checked_add(a, b).value_or(INT64_MAX); }
 inline std::int64_t saturating_multiply(std::int64_t a, std::int64_t b) {
   return checked_multiply(a, b).value_or(INT64_MAX);
 }
-// Rounded down; the divisor is positive.
+// The quotient rounded down; the divisor is positive.
 inline std::int64_t floor_divide(std::int64_t a, std::int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 
 }  // namespace napkin

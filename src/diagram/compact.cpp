@@ -26,7 +26,7 @@ std::set<ExprId> needed_expressions(const Diagram& diagram) {
 void drop_unused_expressions(Diagram& diagram) {
   std::map<ExprId, ExprId> moved;
   Expressions kept;
-  for (const auto id : needed_expressions(diagram)) {  // children first, as they are stored
+  for (const auto id : needed_expressions(diagram)) {  // children come first, as they are stored
     auto expr = diagram.at(id);
     match(
         expr.node, [&](Apply& apply) { std::ranges::for_each(apply.arguments, [&](ExprId& e) { e = moved.at(e); }); },

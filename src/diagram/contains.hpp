@@ -1,4 +1,4 @@
-// Whether one is among all of them.
+// Whether a vector contains a value.
 #pragma once
 
 #include <algorithm>

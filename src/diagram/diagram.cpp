@@ -1,4 +1,4 @@
-// A diagram's own questions: equal expressions once, which wires a value varies along, what it reads.
+// Queries on a diagram: sharing of equal expressions, the wires that a value varies along, the arrays that it reads.
 #include "napkin/diagram.hpp"
 
 #include <fmt/format.h>

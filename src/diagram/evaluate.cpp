@@ -1,4 +1,4 @@
-// The plain meaning in doubles.
+// Evaluates a diagram by its plain meaning, in doubles.
 #include "diagram/walk.hpp"
 
 namespace napkin {

@@ -1,4 +1,4 @@
-// The tables of number formats, pointwise functions and reductions: one row each, and nothing else knows them.
+// The tables of number formats, pointwise functions and reductions, with one row for each.
 //
 // A row states what the derivation may assume (its role), what it costs, how it is printed and what it means. Tests
 // loop over the rows and check every claim on random numbers.
@@ -16,8 +16,8 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// Rounds to a binary format with `digits` significant bits, ties to even; subnormals below 2^least; beyond
-// `greatest` the result is infinite or, where conversions saturate, the greatest number.
+// Rounds to a binary format with `digits` significant bits, ties to even; numbers below 2^least are subnormal. Beyond
+// `greatest` the result is infinite, or the greatest number if conversions saturate.
 double round_binary(double value, int digits, int least, double greatest, bool saturates) {
   if (std::isnan(value) || value == 0) return value;
   if (std::isinf(value)) return saturates ? std::copysign(greatest, value) : value;
@@ -39,7 +39,7 @@ double to_f16(double v) { return round_binary(v, 11, -14, 65504, false); }
 double to_bf16(double v) { return round_binary(v, 8, -126, 3.3895313892515355e38, false); }
 double to_f8e4m3(double v) { return round_binary(v, 4, -6, 448, true); }
 double to_f8e5m2(double v) { return round_binary(v, 3, -14, 57344, true); }
-// No sign and no zero: what is smaller than all of its numbers becomes the smallest.
+// The format has no sign and no zero: a value below its smallest number becomes that number.
 double to_f8e8m0(double v) { return std::max(round_binary(v, 1, -127, 0x1p127, true), 0x1p-127); }
 double to_f4e2m1(double v) { return std::isnan(v) ? 6 : round_binary(v, 2, 0, 6, true); }
 double to_i4(double v) { return round_integer(v, -8, 7); }

@@ -7,7 +7,7 @@
 namespace napkin {
 namespace {
 
-// The dimension that begins with number `at` of the array's, if the axis is one in blocks.
+// The memory dimension that begins with dimension `at` of the array: one of blocks if the axis is divided into them.
 MemoryDimension dimension(const Diagram& diagram, const std::vector<RaggedBlocks>& blocks,
                           const std::vector<WireId>& wires, std::size_t at) {
   const auto axis = diagram.at(wires[at]).axis;
@@ -31,7 +31,7 @@ std::vector<MemoryDimension> in_memory(const Diagram& diagram, ArrayId array) {
   return all;
 }
 
-// Dimension by dimension: the places so far, each followed by those of the next dimension.
+// Computes the places dimension by dimension: each place so far is followed by those of the next dimension.
 std::vector<std::int64_t> places_in_memory(const Diagram& diagram, ArrayId array) {
   const auto& wires = diagram.at(array).wires;
   std::vector<std::int64_t> places{0};

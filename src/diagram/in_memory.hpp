@@ -1,5 +1,5 @@
 // Where the numbers of an array lie. A result that statements make in parts is one array of the file: its parts lie in
-// the same memory, each at its own positions of the axis that is cut.
+// the same memory, each at its own positions along the axis that is cut.
 #pragma once
 
 #include <cstddef>
@@ -13,17 +13,17 @@ namespace napkin {
 
 // One dimension of the memory: offset + (the sum of factor * position along a dimension of the array).
 struct MemoryDimension {
-  AxisId axis;  // its size is that of the dimension
+  AxisId axis;  // its size is the size of the dimension
   std::vector<std::pair<std::size_t, std::int64_t>> terms;
   std::int64_t offset = 0;
 };
-// Slowest first, as the array itself has them.
+// The dimensions of the memory, slowest first, like those of the array.
 std::vector<MemoryDimension> in_memory(const Diagram&, ArrayId);
 
-// The place of every number of an array that lies there, last dimension fastest. All sizes must be known.
+// The place in memory of every number of the array, last dimension fastest. All sizes must be known.
 std::vector<std::int64_t> places_in_memory(const Diagram&, ArrayId);
 
-// The diagram as a caller sees it: of a result in parts, one is the output.
+// The diagram as a caller sees it: the parts of a result are one output.
 Diagram with_whole_outputs(Diagram);
 
 }  // namespace napkin

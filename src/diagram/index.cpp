@@ -1,4 +1,4 @@
-// What an index reads along.
+// Which wires an index reads along.
 #include "diagram/index.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What an index reads along.
+// Queries on indices: the wires that they depend on.
 #pragma once
 
 #include <map>
@@ -9,17 +9,18 @@
 
 namespace napkin {
 
-// Whether a step along the wire is one of the index, or of any of them.
+// Whether a step along the wire changes the index, or any of the indices.
 bool moves(const Index&, WireId);
 bool moves(const std::vector<Index>&, WireId);
 
-// The wire that an index is, where it is just one wire's position.
+// The wire of an index that is just the position of one wire.
 std::optional<WireId> plain_wire(const Index&);
 
-// An access with other wires in its indices.
+// An access with the wires in its indices renamed.
 using Renaming = std::map<WireId, WireId>;
 Access renamed(Access, const Renaming&);
-// From an array's own wires to those that it is read at; none where an index is more than a wire, or two are the same.
+// Maps the wires of the array to those that it is read at; none if an index is not a single wire, or if two are the
+// same.
 std::optional<Renaming> renaming(const Diagram&, const Access&);
 
 }  // namespace napkin

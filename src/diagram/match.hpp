@@ -1,4 +1,4 @@
-// Exhaustive matching over a closed variant: the compiler finds what a new case forgot.
+// Exhaustive matching over a closed variant: the compiler reports a missing case.
 #pragma once
 
 #include <utility>

@@ -1,4 +1,4 @@
-// What an expression is made of: asked, or replaced.
+// Querying and replacing the operands of an expression.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace napkin {
 
-// Whether it is so of the expression, or of anything that it is made of.
+// Whether `is` is true for the expression, or for any expression inside it.
 template <class Is>
 bool any_part(const Diagram& diagram, ExprId id, const Is& is) {
   if (is(id)) return true;
@@ -21,7 +21,7 @@ bool any_part(const Diagram& diagram, ExprId id, const Is& is) {
   return reduce && of(reduce->body);
 }
 
-// The exponent of a power that a few products are faster for, 2 to 4; else 0.
+// The exponent of a power, 2 to 4, that is computed faster by multiplications; else 0.
 inline int small_power(const Diagram& diagram, const Apply& apply) {
   if (apply.function->role != Role::power) return 0;
   const auto* exponent = std::get_if<Constant>(&diagram.at(apply.arguments[1]).node);
@@ -31,8 +31,8 @@ inline int small_power(const Diagram& diagram, const Apply& apply) {
   return 0;
 }
 
-// The expression with `of` applied to each of its operands: arguments, what is cast, what is reduced. The same
-// expression where it has none.
+// The expression with `of` applied to each of its operands: arguments, the operand of a cast, the body of a reduction.
+// The same expression if it has none.
 template <class Of>
 ExprId with_operands(Diagram& diagram, ExprId id, const Of& of) {
   Expr made = diagram.at(id);

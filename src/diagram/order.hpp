@@ -1,25 +1,25 @@
-// What functions do to the order of numbers, and to a positive factor: a table beside that of the functions.
+// Whether functions keep the order of numbers, and a positive factor: a table in addition to that of the functions.
 #pragma once
 
 #include "napkin/functions.hpp"
 
 namespace napkin {
 
-// Of each argument while the others stay: what a greater one makes of the result. A valley falls and then rises.
+// How the result changes when one argument grows and the others are constant. A valley falls and then rises.
 enum class Order : std::uint8_t { none, rising, falling, valley };
 
-// For arguments that are never negative where `of_positive` says so, else for all.
+// Holds for all arguments, or only for arguments that are never negative if `of_positive`.
 struct OrderRow {
   const Pointwise* function;
   Order order;
   bool of_positive = false;
   bool homogeneous = false;  // f(v * a, v * b) = v * f(a, b) for v that are never negative
 };
-OrderRow order_of(const Pointwise&);  // Order::none where the table has no row
+OrderRow order_of(const Pointwise&);  // Order::none if the table has no row
 
-bool is_conjunction(const Pointwise&);  // both hold
+bool is_conjunction(const Pointwise&);  // whether it is the conjunction of two conditions
 
-// max of min, and min of max; none of other reductions.
+// min for max, and max for min; none for other reductions.
 const Reduction* opposite(const Reduction&);
 
 }  // namespace napkin

@@ -1,4 +1,4 @@
-// An expression in the language's own words, with the fewest brackets that keep its meaning.
+// Prints an expression in the language, with the fewest brackets that keep its meaning.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -9,14 +9,14 @@
 namespace napkin {
 namespace {
 
-// How strongly a printed form holds together; brackets go around what binds less than its surroundings ask.
+// Binding strengths of printed forms; brackets enclose an expression that binds less strongly than its context needs.
 constexpr int whole = 100, any = 0, additive = 5, signed_number = 7;
 struct Printed {
   std::string text;
   int binding;
 };
 struct Style {
-  bool brief = false;  // no indices where an array is read at its own place
+  bool brief = false;  // omit the indices of an array that is read at its own place
 };
 Printed printed(const Diagram& diagram, ExprId id, Style style);
 

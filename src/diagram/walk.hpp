@@ -1,8 +1,8 @@
-// The plain meaning of a diagram: one loop over each statement's positions, and the expression walked at each. Slow
-// and obvious on purpose; every clever thing is compared with it.
+// The plain meaning of a diagram: one loop over each statement's positions, which evaluates the expression at each. It
+// is slow and simple on purpose; every optimized result is compared with it.
 //
-// What a number is, how a function is applied to some and how one is stored, `Numbers` says: doubles, or several
-// doubles side by side that were rounded differently. What is read and where never depends on a number.
+// `Numbers` defines what a number is, how functions are applied and how numbers are stored: doubles, or several doubles
+// side by side that were rounded differently. Which element is read never depends on a number.
 #pragma once
 
 #include <map>
@@ -18,7 +18,7 @@
 
 namespace napkin {
 
-// Numbers::Value is one number; `begin` is told the statement whose numbers follow; `constant` makes a number of a
+// Numbers::Value is one number; `begin` is told the array whose numbers follow; `constant` makes a number from a
 // double, `applied` calls a function, `rounded` stores as a type.
 template <class Numbers>
 class PlainWalk {
@@ -35,7 +35,7 @@ class PlainWalk {
     for (std::uint32_t wire = 0; wire < diagram.wires.size(); ++wire) sizes_.push_back(diagram.size(WireId{wire}));
   }
 
-  // What the statements give; inputs stay empty.
+  // The values of all statements; the entries of inputs stay empty.
   Arrays run() {
     for (const auto id : diagram_.inputs)
       if (inputs_.arrays.at(id.index).size() != count(diagram_.at(id).wires))
@@ -65,8 +65,8 @@ class PlainWalk {
     return product;
   }
 
-  // Every position of the wires, the last one fastest. A reduction inside may walk a wire again: what it held before
-  // is put back.
+  // Visits every position of the wires, the last wire fastest. A reduction inside may iterate over a wire again, so the
+  // position before is restored.
   template <class Body>
   void for_each(const std::vector<WireId>& wires, const Body& body, std::size_t depth = 0) {
     if (depth == wires.size()) return body();
@@ -114,8 +114,8 @@ class PlainWalk {
     return result;
   }
 
-  // A reduction is taken once while the position that it depends on stays: what a softmax divides by is the same all
-  // along its axis, and would be summed anew at each place.
+  // A reduction is computed only once while the positions that it depends on do not change. Otherwise, a value that is
+  // the same all along an axis would be summed anew at each position.
   Value reduced(ExprId id, const Reduce& reduce) {
     const auto [found, first] = taken_.try_emplace(id);
     auto& taken = found->second;
@@ -146,7 +146,7 @@ class PlainWalk {
   Arrays computed_;
   std::vector<std::int64_t> position_;              // by wire
   std::vector<std::optional<std::int64_t>> sizes_;  // by wire
-  std::vector<Value> arguments_;                    // of functions that are being applied, outermost first
+  std::vector<Value> arguments_;                    // arguments of the functions being applied, outermost first
   std::map<ExprId, Taken> taken_;                   // the last value of each reduction
 };
 

@@ -1,4 +1,4 @@
-// A plan on a machine -> all that there is to see around it.
+// Explores all surroundings of a plan on a machine.
 #include "napkin/explore.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace napkin {
 namespace {
 
-// By kernel, of the plan's time; all of it where a time is unknown.
+// Each kernel's share of the plan's time; 1 for every kernel if a time is unknown.
 std::vector<double> shares(const Plan& plan, const Hardware& hardware, Model model) {
   std::vector<double> seconds;
   double all = 0;

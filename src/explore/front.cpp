@@ -1,5 +1,5 @@
-// A kernel -> partitions that are a trade between time, memory and transfers: the search with incumbents that do not
-// rank but cover.
+// Finds partitions that trade time against memory and transfers, by a search with incumbents that form a front rather
+// than a ranking.
 #include "napkin/explore.hpp"
 #include "search/kernels.hpp"
 
@@ -17,7 +17,7 @@ Front front(std::shared_ptr<const Derivation> derivation, const Hardware& hardwa
             decltype(rank)& ranked, std::int64_t patience) {
   const Goal goal{.model = model, .fixed = {}};
   const auto space = make_space(std::move(derivation), hardware, goal);
-  // The fastest stands on the front, whatever comes close to it.
+  // The fastest partition is always on the front, even if others are close to it.
   const auto fastest = ranked(space, goal, Incumbents(1, space.first), false, patience);
   Incumbents incumbents(trade(hardware, tolerance));
   for (const auto& one : fastest.incumbents.best()) incumbents.offer(one);

@@ -1,4 +1,4 @@
-// A plan and its machine -> what twice as much of each thing would gain.
+// Computes the gain of a plan from doubling each resource of its machine.
 #include "explore/machine.hpp"
 
 #include <fmt/format.h>
@@ -29,7 +29,7 @@ void scale(Rate& rate) {
   scale(rate.sustained);
 }
 
-// Registers of a core are one memory for all of its threads.
+// The registers of a core are one memory for all of its threads.
 void widen(Hardware& hardware, std::size_t level) {
   auto& memory = hardware.levels[level];
   scale(memory.capacity);

@@ -1,4 +1,4 @@
-// A kernel -> its time with pieces of other sizes, two splits of the core's level at a time.
+// Times a kernel with other tile sizes, varying two splits of the core's level at a time.
 #include <algorithm>
 #include <set>
 
@@ -16,7 +16,7 @@ class OtherPieces {
         model_(model),
         space_(make_space(kernel.derivation, hardware, {.model = model, .fixed = {}})) {}
 
-  // The two whose next sizes change the time most.
+  // The two splits whose next sizes change the time most.
   std::vector<std::size_t> telling() {
     std::vector<std::pair<double, std::size_t>> all;
     const auto level = hardware_.core.value_or(1);
@@ -36,7 +36,7 @@ class OtherPieces {
             static_cast<std::size_t>(std::ranges::find(all, chosen.size) - all.begin())};
   }
 
-  // With the sizes of some splits; pieces within them no larger.
+  // The time with other sizes of some splits; pieces within them are made no larger than they are.
   std::optional<double> time(const std::vector<std::pair<std::size_t, std::int64_t>>& changed) const {
     auto partition = kernel_.partition;
     for (const auto& [split, size] : changed) partition.splits[split].size = size;
@@ -56,10 +56,10 @@ class OtherPieces {
   }
 
  private:
-  // Below the level that decides about the launch other pieces may be found.
+  // An overrun below the level of the launch configuration does not matter: other pieces may be found there.
   bool mends(const Overrun& overrun) const { return space_.launches && overrun.level > space_.launches->level(); }
 
-  // The chosen one, its next ones, halves and doubles.
+  // The chosen size, its next sizes, its halves and its doubles.
   std::vector<std::int64_t> sizes(std::size_t split) const {
     const auto& chosen = kernel_.partition.splits[split];
     const auto extent = kernel_.derivation->scratch.size(chosen.wire).value_or(chosen.size);

@@ -1,4 +1,4 @@
-// A kernel and two memories of a machine -> its least transfers for many rooms of the inner one.
+// Finds the least transfers of a kernel between two memories for many capacities of the inner one.
 #include <algorithm>
 #include <cmath>
 
@@ -8,7 +8,7 @@
 namespace napkin {
 namespace {
 
-// How many wires a mask compares at most; 0 where none leaves pieces out.
+// The greatest number of wires in a mask's condition; 0 if no mask skips pieces.
 std::size_t wires_compared(const std::vector<Step>& steps) {
   std::size_t most = 0;
   for (const auto& step : steps)
@@ -29,7 +29,7 @@ std::size_t wires_compared(const Derivation& derivation) {
   return most;
 }
 
-// The memory of the core and the one above it; without units, so that pieces may have any size.
+// The memory of the core and the one above it, without compute units, so that pieces may have any size.
 Hardware two_memories(const Hardware& hardware, std::size_t level) {
   Hardware made;
   made.name = hardware.name;
@@ -48,7 +48,7 @@ class Rooms {
     if (curve.whole_tiles) searched_.compute = hardware.compute;
   }
 
-  // Whether something fits. What fits into less room fits here, too.
+  // Returns whether something fits. Anything that fits into less capacity fits here too.
   bool add(double room) {
     set_room(curve_.hardware, room), set_room(searched_, room);
     const auto patience = curve_.whole_tiles ? effort_.rooms_with_masks : effort_.rooms;

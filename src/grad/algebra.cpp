@@ -1,4 +1,4 @@
-// Expressions to sums of products.
+// Turns expressions into sums of products.
 #include "grad/algebra.hpp"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace napkin::grad {
 namespace {
 
-constexpr double alike = 1e-14;  // coefficients that differ by less cancel
+constexpr double alike = 1e-14;  // relative difference below which coefficients cancel
 
 Sum scaled(Sum sum, double by) {
   for (auto& product : sum) product.coefficient *= by;
@@ -167,7 +167,8 @@ Sum Algebra::power(ExprId id, const Apply& apply) {
   return root(apply.arguments[0], number_in(exponent));
 }
 
-// A whole power goes to every factor. Of others, (a^2)^(1/2) is not a: what stands below them stays together.
+// A whole power distributes over the factors. Other powers do not, because (a^2)^(1/2) is not a; then the base stays
+// one factor.
 Sum Algebra::root(ExprId base, double exponent) {
   const auto sum = sum_of(base);
   if (exponent == 0) return {Product{}};
@@ -241,8 +242,8 @@ Sum Algebra::reduced(const std::vector<WireId>& over, const Sum& sum) {
   return sum.empty() ? Sum{} : reduced(over, single(sum));
 }
 
-// What varies along none of the wires leaves the sum. A quotient behind a condition stays: it need not be a number
-// where the condition fails.
+// Factors that vary along none of the wires move out of the sum. A quotient with a condition stays inside: it may be no
+// number if the condition fails.
 Sum Algebra::reduced(const std::vector<WireId>& over, const Product& product) {
   Product outside{product.coefficient}, inside;
   const auto varies = [&](ExprId id) {

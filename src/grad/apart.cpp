@@ -1,4 +1,4 @@
-// Finds what is computed again at every place of a wire that it does not vary along, and names it.
+// Finds reductions that are recomputed along wires that they do not vary along, and gives them statements of their own.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -41,7 +41,7 @@ class Apart {
   }
 
  private:
-  // A statement that is nothing but a reduction.
+  // Remembers a statement that consists only of a reduction.
   void know(const Statement& statement) {
     const Sum value = algebra_.sum_of(statement.value);
     if (value.size() != 1 || value[0].coefficient != 1 || value[0].factors.size() != 1) return;
@@ -52,7 +52,7 @@ class Apart {
       known_[factor] = algebra_.read(statement.output);
   }
 
-  // An extreme is compared with what it is the extreme of: stored, it must not be another number.
+  // An extreme is compared with the values that it was taken from, so storing it must not change it.
   bool may_store(const Reduce& reduce, Datatype type) const {
     const auto role = reduce.reduction->combine->role;
     if (role == Role::add || role == Role::multiply) return digits(type) >= 24;
@@ -88,8 +88,8 @@ class Apart {
     return algebra_.read(array);
   }
 
-  // What a sum adds up, if that is a product of few arrays: O_dO; sum_X of one. Else what it is and along what it
-  // varies: sum_q.
+  // The name of a stored reduction. A sum of a product of few arrays is named after them: O_dO, or sum_X for one array.
+  // Others are named after the reduction and its wires: sum_q.
   std::string name_of(const Reduce& reduce, const std::set<WireId>& wires) const {
     auto arrays = arrays_in(reduce.body);
     std::ranges::sort(arrays);
@@ -120,7 +120,7 @@ class Apart {
   Backward& all_;
   Diagram& diagram_;
   Algebra& algebra_;
-  std::map<ExprId, ExprId> known_;  // reductions, and reads of what they are stored in
+  std::map<ExprId, ExprId> known_;  // reductions, and reads of the arrays that store them
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Which wires of a statement are in scope at once, and so need names that differ.
+// Finds which wires of a statement are in scope at the same time and so need different names.
 #include "grad/axes.hpp"
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ void add_meetings(const Diagram& diagram, ExprId id, Meetings& all) {
 
 AxisNames::AxisNames(Backward& all) : all_(all) {}
 
-// The axes of the file have their names; those that the algebra added get theirs when they are first met.
+// The axes of the file keep their names; those that the algebra added get names when they are first used.
 std::string AxisNames::name(AxisId axis, std::size_t which) {
   auto& names = names_[axis];
   const bool of_file = all_.names.contains(all_.diagram.at(axis).name) && all_.diagram.at(axis).span != nowhere;

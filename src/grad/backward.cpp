@@ -1,4 +1,4 @@
-// Names and types of what is added.
+// Names and types of the arrays that are added.
 #include "grad/backward.hpp"
 
 #include <algorithm>
@@ -58,20 +58,20 @@ Datatype gradient_type(Datatype type) {
 
 namespace {
 
-// Types that hold more stand first.
+// Wider types have smaller ranks.
 int rank(Datatype type) {
   constexpr Datatype order[] = {Datatype::f64, Datatype::f32, Datatype::tf32, Datatype::bf16, Datatype::f16};
   return static_cast<int>(std::ranges::find(order, type) - std::begin(order));
 }
 
-// Whether the file says it.
+// Whether the file states the array's type.
 bool has_type(const Array& array) { return array.typed != nowhere && array.typed.begin != array.typed.end; }
 
 }  // namespace
 
 void set_types(Backward& all, const std::map<ArrayId, ArrayId>& gradient_of) {
   auto& diagram = all.diagram;
-  std::map<ArrayId, Datatype> widest;  // of the gradients made of an array
+  std::map<ArrayId, Datatype> widest;  // the widest type of the gradients computed from an array
   const auto receive = [&](ArrayId array, Datatype type) {
     const auto [found, first] = widest.try_emplace(array, type);
     if (rank(type) < rank(found->second)) found->second = type;
@@ -83,7 +83,7 @@ void set_types(Backward& all, const std::map<ArrayId, ArrayId>& gradient_of) {
     const bool result = std::ranges::find(all.results, at->output) != all.results.end();
     const bool stated = gradient && has_type(diagram.at(of->second));
     const auto made_of_it = widest.contains(at->output) ? widest.at(at->output) : array.type;
-    const bool passes = gradient || all.between.contains(at->output);  // others are f32, whatever is made of them
+    const bool passes = gradient || all.between.contains(at->output);  // other arrays are always f32
     if (passes && !result && !stated) array.type = made_of_it;
     for (const auto read : arrays_read(diagram, at->value)) receive(read, passes ? array.type : made_of_it);
   }

@@ -1,4 +1,5 @@
-// Reads the column of the table as a small diagram and puts the call's arguments in place of its inputs.
+// Reads the derivative column of the function table as a small diagram, with the call's arguments in place of its
+// inputs.
 #include "grad/derivative.hpp"
 
 #include <fmt/format.h>

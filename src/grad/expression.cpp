@@ -1,4 +1,4 @@
-// Sums of products back to expressions that people read.
+// Turns sums of products back into readable expressions.
 #include <algorithm>
 #include <cmath>
 
@@ -11,7 +11,7 @@ ExprId Algebra::expression(const Sum& sum) {
   return expression(single(sum));
 }
 
-// A sum whose first term is not subtracted, where one is not.
+// The expression of a sum. A term that is not subtracted comes first, if there is one.
 ExprId Algebra::inner_sum(const Sum& sum) {
   auto ordered = sum;
   std::stable_partition(ordered.begin(), ordered.end(), [](const Product& product) { return product.coefficient > 0; });

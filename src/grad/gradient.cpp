@@ -1,4 +1,5 @@
-// What was asked for, by name; then the statements in reverse, each adding to the gradients of what it reads.
+// Resolves the requested names, then walks the statements in reverse; each one adds to the gradients of the arrays that
+// it reads.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -49,7 +50,7 @@ class Differentiation {
     for (const auto& name : wanted_.save) all_.names.insert(name.text);
   }
 
-  // A name to save something as is one of an array, or may become one.
+  // A name for a saved array must be that of an array, or be a valid name for a new one.
   void check_new(const ast::Name& name) {
     if (std::ranges::find(read_.arrays, name.text, &Array::name) != read_.arrays.end()) return;
     const auto letter = [](char c) { return (c | 32) >= 'a' && (c | 32) <= 'z'; };
@@ -113,7 +114,7 @@ class Differentiation {
       if (has_fractions(read_.at(input).type) && reached.contains(input)) wrt_.push_back(input);
   }
 
-  // All that some arrays are computed from, and they themselves.
+  // The given arrays and all arrays that they are computed from.
   std::set<ArrayId> depends_on(const std::vector<ArrayId>& arrays) const {
     std::set<ArrayId> all(arrays.begin(), arrays.end());
     for (auto at = read_.statements.rbegin(); at != read_.statements.rend(); ++at)
@@ -122,7 +123,7 @@ class Differentiation {
     return all;
   }
 
-  // Arrays through which a result depends on what gradients are taken of.
+  // Arrays through which a result depends on the arrays whose gradients are requested.
   void find_active() {
     const auto reached = depends_on(of_);
     active_.insert(wrt_.begin(), wrt_.end());
@@ -143,7 +144,7 @@ class Differentiation {
     return fmt::format("{} and {}", fmt::join(names, ", "), last);
   }
 
-  // Every gradient that is asked for must be of something that a result depends on.
+  // Every requested gradient must be with respect to an array that a result depends on.
   bool depends() {
     const auto reached = depends_on(of_);
     if (wrt_.empty()) independent(wanted_.of.empty() ? file_.diagram : wanted_.of[0], "any input that has a gradient");
@@ -200,7 +201,7 @@ class Differentiation {
     for (const auto array : wrt_) all_.results.push_back(made_.at(array));
   }
 
-  // What a result of a statement received, as a statement of its own unless it is one array at its own place.
+  // The gradient that an array received. It becomes a statement of its own unless it is a plain read of one array.
   Sum gradient(ArrayId array, const Sum& received) {
     const bool wanted = std::ranges::find(wrt_, array) != wrt_.end();
     if (!wanted && is_read(received)) return received;

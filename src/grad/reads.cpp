@@ -35,7 +35,7 @@ class Equations {
   }
 
  private:
-  // A wire of the array that is read elsewhere along it is another wire in what goes back.
+  // A wire of the array that is read at another place is replaced by a new wire in the gradient.
   WireId apart(WireId wire) {
     if (std::ranges::find(wires_, wire) == wires_.end()) return wire;
     const auto other = fresh_wire(diagram_, wire);
@@ -57,7 +57,7 @@ class Equations {
     return false;
   }
 
-  // wire / n = at where wire = n * at + r, for every r below n.
+  // Solves wire / n = at by wire = n * at + r, for every r below n.
   bool solve_block(const Index& index, WireId at) {
     if (index.terms.size() != 1 || index.terms[0].second != 1 || index.offset != 0) return false;
     const auto wire = index.terms[0].first;
@@ -80,7 +80,7 @@ class Equations {
   const Access& access_;
   std::vector<WireId> wires_;
   Places places_;
-  std::set<WireId> left_;  // still to be summed over
+  std::set<WireId> left_;  // wires still to be summed over
 };
 
 }  // namespace

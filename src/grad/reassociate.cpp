@@ -1,6 +1,6 @@
-// sum[X](rest * dP) with dP = sum[D](G) is sum[X, D](rest * G). Where a statement V = sum[Y](H) has a product H that
-// divides rest * G, and the quotient lacks Y, this is sum[X + D - Y](quotient * V): V is there, and Y is not summed
-// again.
+// sum[X](rest * dP) with dP = sum[D](G) is sum[X, D](rest * G). If a statement V = sum[Y](H) has a product H that
+// divides rest * G, and the quotient does not vary along Y, this is sum[X + D - Y](quotient * V). V is already
+// computed, so Y is not summed again.
 #include <algorithm>
 
 #include "grad/backward.hpp"
@@ -43,7 +43,7 @@ bool meet(const std::set<WireId>& some, const std::vector<WireId>& others) {
   return std::ranges::any_of(others, [&](WireId wire) { return some.contains(wire); });
 }
 
-// The product with a gradient in it opened, and the wires that are summed then.
+// The product with one gradient replaced by its sum, and all wires that are then summed.
 std::optional<OneSum> opened(Backward& all, const std::vector<WireId>& over, const Product& product) {
   for (const auto& [array, value] : all.values) {
     const auto found = product.factors.find(all.algebra.read(array));
@@ -80,7 +80,7 @@ std::optional<Sum> with_statement(Backward& all, const OneSum& wide, const State
   return all.algebra.reduced(over, times(times(quotient, read), to_power(known->outside, -1)));
 }
 
-// What differs between two products that are equal.
+// The factors in which two equal products differ, as an equation.
 std::string equation(Backward& all, const Product& plain, const Product& found) {
   Product left, right;
   for (const auto& [factor, exponent] : times(plain, to_power(found, -1)).factors)

@@ -12,8 +12,7 @@
 namespace napkin::grad {
 namespace {
 
-// What a statement says of one of its factors: V = c * f / rest gives f = V * rest / c. Then f need not be computed
-// again.
+// A statement solved for one of its factors: V = c * f / rest gives f = V * rest / c, so that f need not be recomputed.
 struct Known {
   ExprId factor;
   Product instead;
@@ -51,7 +50,7 @@ class Walk {
     const auto* apply = std::get_if<Apply>(&diagram_.at(id).node);
     return apply && apply->function->role == Role::exponential;
   }
-  // A factor that is solved for varies along all wires, and the others are never 0.
+  // The factor that is solved for must vary along all wires, and the other factors must never be 0.
   std::optional<Known> known(ArrayId output) {
     if (value_.size() != 1) return std::nullopt;
     std::optional<ExprId> factor;
@@ -81,7 +80,7 @@ class Walk {
     return times(product, to_power(known_->instead, exponent));
   }
 
-  // Every expression that receives something after those that it is read by.
+  // Orders the expressions so that, in reverse, each one comes after all those that read it.
   void order(const Sum& sum) {
     for (const auto& product : sum)
       for (const auto& [factor, exponent] : product.factors) order(factor);
@@ -161,12 +160,13 @@ class Walk {
     const auto one = algebra_.apply("where", {condition, algebra_.number(1), algebra_.number(0)});
     return diagram_.intern(Reduce{find_reduction("sum"), reduce.over, one});
   }
-  // Those that are the extreme share what it receives.
+  // All positions that attain the extreme share its cotangent equally.
   Sum of_extreme(ExprId id, const Reduce& reduce) {
     const auto equal = algebra_.apply("==", {reduce.body, id});
     return {{1, {{equal, 1}, {count(reduce, equal), -1}}}};
   }
-  // The product of the others: the product divided by the factor, or, where that is the only 0, the product without it.
+  // The product of the other factors: the whole product divided by this factor. If this factor is the only 0, it is the
+  // product of the others instead.
   Sum of_product(ExprId id, const Reduce& reduce) {
     const auto zero = algebra_.number(0), one = algebra_.number(1);
     const auto is_zero = algebra_.apply("==", {reduce.body, zero});

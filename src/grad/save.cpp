@@ -1,4 +1,4 @@
-// Puts saved arrays in place of what computes them.
+// Replaces expressions by reads of saved arrays.
 #include <algorithm>
 
 #include "grad/backward.hpp"
@@ -18,7 +18,7 @@ bool is_positive(const Diagram& diagram, ExprId id) {
   return apply && apply->function->positive;
 }
 
-// The exponential that a sum adds up, alone or with factors that are not negative either.
+// The exponential in the terms of a sum, alone or with factors that are never negative.
 const Pointwise* summed_exponential(Algebra& algebra, ExprId id) {
   const auto node = algebra.diagram().at(id).node;
   const auto* reduce = std::get_if<Reduce>(&node);
@@ -35,7 +35,7 @@ const Pointwise* summed_exponential(Algebra& algebra, ExprId id) {
   return nullptr;
 }
 
-// The first such sum below an expression.
+// The first sum of exponentials below an expression.
 std::optional<ExprId> find_sum(Algebra& algebra, ExprId id) {
   if (summed_exponential(algebra, id)) return id;
   const auto node = algebra.diagram().at(id).node;
@@ -48,7 +48,7 @@ std::optional<ExprId> find_sum(Algebra& algebra, ExprId id) {
   return std::nullopt;
 }
 
-// exp(array) in place of a sum of exponentials, in every statement from the i-th on.
+// Replaces a sum of exponentials by exp(array) in every statement from the i-th on.
 bool replace_sum(Backward& all, std::vector<Statement>& statements, std::size_t i, ExprId sum, ArrayId array) {
   const auto exponential = all.algebra.apply(*summed_exponential(all.algebra, sum), {all.algebra.read(array)});
   bool any = false;
@@ -68,7 +68,7 @@ void replace_sum(Backward& all, ExprId sum, ArrayId array) {
   replace_sum(all, all.made, 0, sum, array);
 }
 
-// The sum of exponentials that a statement is the logarithm of.
+// The sum of exponentials, if the statement is the logarithm of one.
 std::optional<ExprId> logarithm_in(Algebra& algebra, const Statement& statement) {
   const Sum value = algebra.sum_of(statement.value);
   if (value.size() != 1 || value[0].factors.size() != 1 || value[0].coefficient != 1) return std::nullopt;

@@ -1,4 +1,4 @@
-// Lays out what varies along one wire of an equation.
+// Spreads a factor along one wire of an equation between indices into an array of its own.
 #include "grad/spread.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 bool contains(const std::vector<WireId>& wires, WireId wire) { return std::ranges::find(wires, wire) != wires.end(); }
 
-// The factors that vary along a wire, taken out of a product.
+// Removes the factors that vary along a wire from a product, and returns them.
 Product taken(Algebra& algebra, Product& product, WireId wire) {
   Product part;
   for (const auto& [factor, exponent] : Product(product).factors) {
@@ -23,7 +23,8 @@ Product taken(Algebra& algebra, Product& product, WireId wire) {
   return part;
 }
 
-// The longest wire that is summed, if what varies along it varies along no other of the equation.
+// The longest summed wire of the index. None if a factor that varies along it also varies along another wire of the
+// index.
 std::optional<WireId> wire_to_spread(Algebra& algebra, const Index& index, const Terms& terms) {
   const auto& diagram = algebra.diagram();
   std::optional<WireId> longest;
@@ -39,17 +40,18 @@ std::optional<WireId> wire_to_spread(Algebra& algebra, const Index& index, const
   return longest;
 }
 
-// What is laid out along a wire: over the wires, along which it is read again at the places.
+// A value that is spread along a wire, and the wires and places at which the new array is read.
 struct Part {
   std::string name;
   Terms value;
   WireId wire;
   std::vector<WireId> wires;
   std::vector<Index> places;
-  std::ptrdiff_t at = 0;  // where among them the wire was
+  std::ptrdiff_t at = 0;  // the position of the wire among the array's wires
 };
 
-// A read of an array along a wire of its own lays out the array, wherever it is read along its other wires.
+// If the factor is a plain read of an array along the wire, the whole array is spread; its other wires may be read
+// anywhere.
 std::optional<Part> whole_array(Reverse& all, const Product& value, WireId wire) {
   const auto& diagram = all.algebra.diagram();
   if (value.factors.size() != 1 || value.factors.begin()->second != 1) return std::nullopt;

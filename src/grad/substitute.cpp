@@ -1,4 +1,4 @@
-// Walks an expression and builds it again with something else in places.
+// Rebuilds an expression with other indices in place of some wires.
 #include "grad/substitute.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ bool binds_one_of(const Reduce& reduce, WireId wire) {
   return std::ranges::find(reduce.over, wire) != reduce.over.end();
 }
 
-// The places that hold below a reduction: what it binds is not replaced, and makes way for what a replacement reads.
+// The places that apply below a reduction. Its own wires are not replaced, and are renamed if a replacement reads them.
 Places below(Diagram& diagram, Reduce& reduce, const Places& places) {
   Places inner;
   const auto inside = free_wires(diagram, reduce.body);

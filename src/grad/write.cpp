@@ -1,4 +1,5 @@
-// The backward pass as a file: declarations and statements as the file has them, then those that were added.
+// Writes the backward pass as a file: the declarations and statements that it keeps from the file, then those that were
+// added.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -72,7 +73,7 @@ class Writer {
     for (const auto array : arrays_read(diagram_, id)) needed_.insert(array);
   }
 
-  // As it stands in the file, with the comment behind it where nothing else stands on its line.
+  // A part of the file as it is written there, with a comment after it if nothing else is on its line.
   std::string as_written(Span span) const {
     auto text = source_.substr(span.begin, span.end - span.begin);
     const auto line_end = std::min(source_.find('\n', span.end), source_.size());
@@ -132,7 +133,7 @@ class Writer {
     return found == all_.comments.end() ? "of the forward pass" : found->second + ", of the forward pass";
   }
 
-  // Defs that the statements call, and those that these call.
+  // The defs that the statements call, directly or through other defs.
   std::string defs() {
     std::string text;
     std::set<std::string> taken;
@@ -149,7 +150,7 @@ class Writer {
     return text;
   }
 
-  // Axes that the rest names, and those of their sizes.
+  // The axes that the rest of the text names, and those that their sizes name.
   std::string axes(const std::string& rest) {
     std::string added;
     for (const auto& line : axes_.declarations()) added += line + "\n";

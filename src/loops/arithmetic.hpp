@@ -1,4 +1,4 @@
-// In which numbers a nest is run.
+// The arithmetic in which a nest runs.
 #pragma once
 
 #include "napkin/loops.hpp"
@@ -6,19 +6,19 @@
 namespace napkin {
 
 enum class Arithmetic : std::uint8_t {
-  stored,   // doubles, rounded to the type of the buffer that they are stored in, and at casts
+  stored,   // doubles, rounded at casts and to the type of the buffer that they are stored in
   exact,    // doubles throughout: no store and no cast rounds
-  formats,  // as kernels compute: every operation rounds to f32, or to f64 where a column gives or reads f64 or i32
+  formats,  // as kernels compute: every operation rounds to f32, or to f64 if its column gives or reads f64 or i32
 };
 
-// Runs a nest as the interpret of loops.hpp does, passing over what masks allow.
+// Runs a nest as the interpret of loops.hpp does, and skips all pieces that masks exclude.
 Count interpret(const LoopNest&, const Hardware&, Values& values, Arithmetic);
 
-// Where a nest that was made for some sizes of the axes is run at those of `diagram`: pieces and buffers stay, as in
-// code that was printed.
+// A nest that was made for other sizes of the axes, at the sizes of `diagram`. Pieces and buffers do not change, as in
+// emitted code.
 LoopNest at_sizes(LoopNest, const Diagram& diagram);
 
-// Axes that a nest holds for up to the size that it was made for: where a buffer takes all of one.
+// Axes that some buffer holds whole. The nest is valid only up to the sizes of these axes that it was made for.
 std::vector<AxisId> whole_axes(const LoopNest&);
 
 }  // namespace napkin

@@ -1,4 +1,4 @@
-// A nest at other sizes of the axes than it was made for.
+// Changes a nest to other sizes of the axes.
 #include <algorithm>
 #include <set>
 

@@ -1,4 +1,4 @@
-// Sizes of groups and loops -> extents of the buffers inside them.
+// Sets the extents of buffers from the sizes of the groups and loops around them.
 #include "loops/extents.hpp"
 
 #include <algorithm>
@@ -29,8 +29,8 @@ class Measuring {
     for (const auto& index : buffer.at) buffer.extent.push_back(extent(index, buffer.level));
   }
 
-  // The longest footprint of whole pieces, wherever they begin: ragged ones lie inside of it. Nothing is asked of the
-  // array, which may be longer than planned.
+  // Returns the longest footprint of whole pieces, wherever they begin. Incomplete pieces lie inside it. The size of
+  // the array is not used, because the array may be longer than planned.
   std::int64_t extent(const Index& index, std::size_t level) const {
     std::int64_t first = index.offset, span = 0, apart = index.divisor;
     for (const auto& [wire, coefficient] : index.terms) {
@@ -39,13 +39,13 @@ class Measuring {
       span += std::abs(reach);
       if (apart > 1) apart = std::gcd(apart, coefficient * begins(wire, level));
     }
-    // Footprints begin at all places of a step that are so far apart. The last of them reaches furthest.
+    // Footprints begin at all offsets within a step that are multiples of this distance. The last one reaches furthest.
     const auto rest = first - floor_divide(first, apart) * apart;
     return (index.divisor - apart + rest + span) / index.divisor + 1;
   }
 
-  // The piece of a wire that the loops down to a level leave inside a body: how long, and a number of which the places
-  // where one begins are multiples.
+  // The piece of a wire that the loops down to a level leave inside a body: its length, and a number of which the
+  // positions where pieces begin are multiples.
   std::int64_t length(WireId wire, std::size_t level) const {
     auto all = nest_.scratch.size(wire).value_or(0);
     each_split(wire, level, [&](std::int64_t size) { all = std::min(all, size); });

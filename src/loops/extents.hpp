@@ -1,15 +1,15 @@
-// How long the pieces of a nest are, apart from where they are loaded and computed: that does not depend on sizes.
+// The lengths of the pieces of a nest. The places where they are loaded and computed do not depend on them.
 #pragma once
 
 #include "napkin/loops.hpp"
 
 namespace napkin {
 
-// The extents of all buffers, from the sizes of groups and loops, and of axes that nothing splits. They hold for axes
-// of any other length where something does.
+// Sets the extents of all buffers from the sizes of groups and loops, and from the sizes of axes that no split divides.
+// They stay valid for any other length of an axis that is split.
 void set_extents(LoopNest&);
 
-// The same nest with pieces of other sizes: those of the partition's splits of the same kind, wire and level.
+// Changes the sizes of the pieces to those of the partition's splits of the same kind, wire and level.
 void resize(LoopNest&, const Partition&);
 
 }  // namespace napkin

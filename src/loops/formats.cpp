@@ -1,4 +1,4 @@
-// Operands of matrix units -> the format that both are widened to.
+// Finds the format to which both operands of matrix units are widened.
 #include "loops/formats.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace napkin {
 namespace {
 
-// f16 and bf16 have all numbers of 8 bits.
+// f16 and bf16 represent all 8-bit numbers exactly.
 Datatype widened(Datatype a, Datatype b) {
   const bool narrow = row(a).bytes == 1 && row(b).bytes == 1;
   return narrow ? Datatype::f16 : wider(a, b);
@@ -21,7 +21,8 @@ void widen(LoopNest& nest, BufferId id, Datatype type) {
   if (is_tile && row(type).bytes > row(buffer.type).bytes) buffer.type = type;
 }
 
-// Registers hold both parts, so that single warps issue the instruction; they must be faster than lanes.
+// True if the machine multiplies numbers in parts. Both parts are in registers, so that single warps issue the
+// instruction, and it must be faster than lanes.
 bool multiplies_parts(const ComputeUnit& unit, int parts, const Hardware& hardware) {
   const auto rate = unit.rates.find(Datatype::tf32);
   const auto of_warp = [](const InstructionShape& shape) {
@@ -80,8 +81,7 @@ std::optional<Datatype> multiplied_as(const Diagram& diagram, std::pair<Datatype
   return diagram.in_parts || parts_of(a, b) == 1 ? multiplied_as(a, b, hardware) : std::nullopt;
 }
 
-// A machine that says nothing of its cores has no registers either: its innermost memory holds arrays as they are
-// stored.
+// A machine without a core level has no registers either: its innermost memory holds arrays as they are stored.
 void set_formats(LoopNest& nest, const Hardware& hardware) {
   if (hardware.core && *hardware.core + 1 < hardware.levels.size()) set_formats(nest, nest.body, hardware);
 }

@@ -1,11 +1,11 @@
-// Which buffers hold something while each column runs: liveness, read off the order of a nest.
+// Liveness: which buffers hold something while each column runs, according to the order of a nest.
 //
-// Columns are numbered in the order of the text. A buffer lives from the first to the last step of its own block that
-// uses it, and a loop uses it throughout; a tile loaded inside a loop's body lives for all of that body, together
-// with the other tiles of the step.
+// Columns are numbered in the order of the text. A buffer lives from the first to the last statement of its own body
+// that uses it, and a loop counts as a use throughout. A tile that is loaded inside a loop's body lives for all of that
+// body, together with the other tiles of the iteration.
 //
-// Groups of a level wait for each other where a loop of a level above begins its next piece, or ends. What they keep
-// meanwhile is what lives across that edge.
+// Groups of a level wait for each other when a loop of a level above begins its next piece, or ends. Meanwhile they
+// keep everything that lives across that edge.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -141,7 +141,7 @@ class Liveness {
     return held;
   }
 
-  // From the last edge of a loop above the level to the next one.
+  // Returns the turn of a column: from the last edge of a loop above the level to the next one.
   Turn turn(std::size_t column, std::size_t level) const {
     const Looped *around = nullptr, *last = nullptr, *next = nullptr;
     for (const auto& loop : loops_) {
@@ -156,14 +156,14 @@ class Liveness {
     made.after = next ? across(next->range.begin) : around ? kept(*around) : std::vector<BufferId>();
     return made;
   }
-  // What lives on both sides of a column's beginning.
+  // Returns the buffers that live before and after the beginning of a column.
   std::vector<BufferId> across(std::size_t column) const {
     std::vector<BufferId> all;
     for (std::uint32_t id = 0; id < live_.size(); ++id)
       if (live_[id].begin < column && column < live_[id].end) all.push_back({id});
     return all;
   }
-  // From piece to piece of a loop.
+  // Returns the buffers that live on from piece to piece of a loop.
   std::vector<BufferId> kept(const Looped& loop) const {
     const auto number = static_cast<std::size_t>(&loop - loops_.data());
     std::vector<BufferId> all;
@@ -171,7 +171,8 @@ class Liveness {
       if ((passes({id}, loop) || loop.used.contains({id})) && !around_.at({id}).contains(number)) all.push_back({id});
     return all;
   }
-  // What lives before and behind a loop; or in all of a body around it, which may begin or end with the loop.
+  // True if the buffer lives before and after a loop, or in all of a body around it, which may begin or end with the
+  // loop.
   bool passes(BufferId id, const Looped& loop) const {
     const auto& live = live_[id.index];
     if (live.begin < loop.range.begin && loop.range.end < live.end) return true;
@@ -181,8 +182,8 @@ class Liveness {
     });
   }
 
-  // A pointwise column may put its result where an operand of the same wires ends, if both live and die in the
-  // column's own block: what outlives the block is needed again by its next round.
+  // A pointwise column may overwrite an operand with the same wires that ends there, if both live and end in the
+  // column's own body: a buffer that outlives the body is needed again by the next iteration.
   std::optional<std::pair<BufferId, BufferId>> overwrites(std::size_t column) const {
     const auto& compute = *columns_[column];
     const auto& result = nest_.at(compute.to);

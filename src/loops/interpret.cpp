@@ -1,8 +1,8 @@
-// Runs a loop nest on numbers and counts what moves; what is held meanwhile is counted group by group elsewhere.
+// Runs a loop nest on numbers and counts what it moves. What memories hold is counted group by group elsewhere.
 //
-// Every group at the leaf is a frame with its own intervals and buffers; frames under one group of an outer level share
-// that level's buffers. Blocks run one after another; the frames of one block go through the nest step by step
-// together, so that what a level does once for all of them is done, and counted, once.
+// Every group at the leaf is a frame with its own intervals and buffers. Frames under one group of an outer level share
+// the buffers of that level. Blocks run one after another. The frames of one block execute the nest together, step by
+// step, so that what a level does once for all of them is done, and counted, once.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -70,7 +70,7 @@ class Interpreter {
     return box;
   }
 
-  // Groups of the first level one after another, those inside together.
+  // Runs the groups of the first level one after another, and the groups inside together.
   void run_blocks(const Frame& frame, std::size_t group) {
     if (group < nest_.groups.size() && nest_.groups[group].level == 1) {
       for (auto& child : split(frame, nest_.groups[group])) run_blocks(child, group + 1);
@@ -152,7 +152,7 @@ class Interpreter {
     return std::none_of(values.begin(), values.end(), [&](double v) { return (v != 0) == ask.wanted; });
   }
 
-  // The first frame under each group of a level acts for the others.
+  // Calls `act` for the first frame under each group of a level, which acts for the others.
   template <class Act>
   void once_per_group(std::size_t level, const Frames& frames, Act act) const {
     std::map<std::size_t, Frame*> first;
@@ -179,12 +179,13 @@ class Interpreter {
     return box;
   }
 
-  // What is widened in registers crosses as the array's type, and from the array itself as it is stored.
+  // A buffer that is widened in registers crosses in the array's type, and in the stored type if it comes from the
+  // array.
   Datatype crosses_as(const Buffer& buffer, bool from_array) const {
     const auto& array = nest_.scratch.at(buffer.array);
     return from_array ? array.stored() : array.type;
   }
-  // `moved` are the values that the step has moved so far.
+  // `moved` is the number of values that the statement has moved so far.
   void copy(const std::vector<Interval>& box, const Tile& from, Tile& to, const Buffer& counted, Datatype type,
             std::int64_t& moved) {
     const auto before = moved;
@@ -210,7 +211,7 @@ class Interpreter {
     });
   }
 
-  // Values whose places in the array follow each other are moved together, in whole sectors.
+  // Counts sectors. Values at consecutive places of the array are moved together, in whole sectors.
   void count_sectors(std::vector<std::int64_t> places, const Buffer& counted, Datatype type) {
     const auto& sector = hardware_.levels[counted.level].sector;
     if (!sector) return;
@@ -276,7 +277,7 @@ class Interpreter {
   double stored(double number, Datatype type) const {
     return arithmetic_ == Arithmetic::exact ? number : row(type).round(number);
   }
-  // What one operation gives.
+  // Returns the rounded result of one operation.
   double computed(double number) const { return in_f32_ ? static_cast<float>(number) : number; }
   bool is_in_f32(const Compute& compute) const {
     const auto is_wide = [&](BufferId id) {
@@ -321,13 +322,13 @@ class Interpreter {
   void operate(const Pointwise& function) {
     count_.operations[static_cast<std::size_t>(function.unit)] += function.operations;
   }
-  // A small power is products.
+  // A small power is computed by multiplications.
   void operate(const Apply& apply) {
     const int products = small_power(nest_.scratch, apply) - 1;
     if (products < 1) operate(*apply.function);
     for (int i = 0; i < products; ++i) operate(*find_pointwise("*"));
   }
-  // What is the same everywhere is computed once and not counted.
+  // Values that are the same everywhere are computed once and not counted.
   bool varies(ExprId id) {
     const auto [at, fresh] = varies_.try_emplace(id, false);
     if (fresh) at->second = !free_wires(nest_.scratch, id).empty() || !arrays_read(nest_.scratch, id).empty();
@@ -362,7 +363,7 @@ class Interpreter {
   Values& values_;
   Arithmetic arithmetic_;
   bool all_asked_;
-  bool in_f32_ = false;  // the column at hand
+  bool in_f32_ = false;  // of the current column
   Count count_;
   std::map<ExprId, bool> varies_;
   std::vector<Tile> arrays_;

@@ -1,7 +1,9 @@
-// A kernel becomes its loop nest: groups, the program's loops, and around every column the loads and saves it needs.
+// Lowers a kernel to its loop nest: groups, the loops of the program, and around every column the loads and saves that
+// it needs.
 //
-// The one idea: a place is a body of the program (the whole, or one loop's). A tile of an input is loaded, at each
-// level, in the innermost body whose loop moves it; a computed array lives in the innermost body with all its uses.
+// Everything follows from one idea: a place is a body of the program, the whole program or the body of a loop. At each
+// level, a tile of an input is loaded in the innermost body whose loop moves it. A computed array lives in the
+// innermost body that contains all its uses.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -105,7 +107,8 @@ class Lowering {
     return std::find(nest_.inputs.begin(), nest_.inputs.end(), array) != nest_.inputs.end();
   }
 
-  // An output leaves in the innermost body of its last column that no loop over a wire it lacks encloses.
+  // An output is saved in the innermost body around its last column that no loop over a wire without a dimension in the
+  // output encloses.
   void find_saves() {
     std::map<ArrayId, Placed> last;
     for (const auto& placed : columns_) last.insert_or_assign(placed.column->output, placed);
@@ -139,7 +142,7 @@ class Lowering {
     }
   }
 
-  // Every computed array gets a name of its own, arrays of the file theirs: `S_sum` for what becomes `S`.
+  // Every computed array gets a name of its own, and arrays of the file keep theirs: `S_sum` for what becomes `S`.
   void name_computed(const std::vector<ArrayId>& order) {
     std::set<std::string> taken;
     for (std::size_t id = 0; id < file_arrays_; ++id) taken.insert(diagram_.arrays[id].name);
@@ -167,7 +170,7 @@ class Lowering {
 
   // Tiles
 
-  // The innermost body around `body` whose loop, at `level` or above, moves the access.
+  // Returns the innermost body around `body` whose loop, at `level` or above, moves the access.
   BodyId place(const Access& access, BodyId body, std::size_t level) const {
     for (; body != whole; body = bodies_[body].parent)
       if (bodies_[body].split.level <= level && moves(access.at, bodies_[body].split.wire)) return body;
@@ -184,12 +187,12 @@ class Lowering {
     return {place(access, body, level), level, access.array, access.at};
   }
 
-  // The loads of one column that stand in `here` and are not there yet.
+  // Adds the loads of one column that belong in `here` and do not exist yet.
   void load(const Column& column, BodyId body, BodyId here, std::vector<LoopStatement>& steps) {
     for (const auto id : reads(column))
       if (const auto& read = access(diagram_, id); is_input(read.array)) load(read, body, here, leaf(), steps);
   }
-  // Down to the level `last`.
+  // Adds the loads down to the level `last`.
   void load(const Access& read, BodyId body, BodyId here, std::size_t last, std::vector<LoopStatement>& steps) {
     for (std::size_t level = 1; level <= last; ++level) {
       const auto key = tile_key(read, body, level);
@@ -201,7 +204,7 @@ class Lowering {
       steps.push_back({Load{tiles_[key], from}});
     }
   }
-  // A loop's masks come first, down to the loop's own level, each asked before anything else is loaded.
+  // The masks of a loop are loaded first, down to the loop's own level. Each is tested before anything else is loaded.
   void ask(const Loop& loop, BodyId here, std::vector<LoopStatement>& steps) {
     const auto level = bodies_[here].split.level;
     for (const auto& asked : loop.asks) {
@@ -272,7 +275,7 @@ class Lowering {
     return result;
   }
 
-  // From the leaf through a stage at every level between.
+  // Saves an output from the leaf through a buffer at every level between.
   void save(ArrayId output, BodyId body, std::vector<LoopStatement>& steps) {
     auto from = computed_.at(output);
     for (auto level = leaf() - 1; level > 0; --level) {

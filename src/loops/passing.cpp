@@ -1,4 +1,5 @@
-// Every column with its block, and every save; then who reads what.
+// Finds the computed buffers that may be inlined: collects every column with its body, and every save, and then who
+// reads each buffer.
 #include "loops/passing.hpp"
 
 #include <algorithm>
@@ -48,7 +49,7 @@ class Passing {
     return readers.size() == 1 && readers[0].second == block && is_product_(readers[0].first) &&
            !repairs(*readers[0].first, compute.to);
   }
-  // What the carried sum is rescaled by is no operand.
+  // A value by which the carried sum is rescaled is not an operand.
   bool repairs(const Compute& reader, BufferId id) const {
     if (!reader.column.repair) return false;
     const auto read = arrays_read(nest_.scratch, *reader.column.repair);

@@ -1,4 +1,4 @@
-// Results that are never stored: computed where they are wanted.
+// Results that are inlined: they are computed where they are used and never stored.
 #pragma once
 
 #include <functional>
@@ -8,8 +8,9 @@
 
 namespace napkin {
 
-// What one product alone reads, or what is saved and nobody reads, in the block of its column; of columns that neither
-// fold nor carry. `is_product` says which columns run on matrix units.
+// The inlined buffers and the columns that compute them. Such a column neither folds nor carries. Its result is read by
+// a single product in the same loop body, or it is saved there and read by no column. `is_product` says which columns
+// run on matrix units.
 std::map<BufferId, const Compute*> passing(const LoopNest&, const std::function<bool(const Compute*)>& is_product);
 
 }  // namespace napkin

@@ -1,4 +1,4 @@
-// Intervals of wires and where an index lands over them.
+// Intervals of wires, and the positions that an index reaches over them.
 #include "loops/pieces.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Intervals of wires and where an index lands over them.
+// Intervals of wires, and the places that an index reaches over them.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,9 @@ using Intervals = std::vector<Interval>;
 
 // The index at one position of every wire.
 std::int64_t evaluate(const Index&, const std::vector<std::int64_t>& positions);
-// From the least to the greatest place the index reaches over the intervals, clipped to an array that long.
+// From the least to the greatest place that the index reaches over the intervals, clipped to the size of the array.
 Interval footprint(const Index&, const Intervals&, std::int64_t array_size);
-// The index that is one wire and nothing else.
+// The index that consists of one wire.
 Index along(WireId);
 
 // Whether a condition holds at some position, or at every position, of a piece that is not empty.
@@ -40,18 +40,18 @@ const Access& access(const Diagram&, ExprId);
 inline std::int64_t pieces_of(std::int64_t length, std::int64_t size) { return (length + size - 1) / size; }
 inline std::int64_t round_up(std::int64_t length, std::int64_t size) { return pieces_of(length, size) * size; }
 
-std::int64_t product_of(const std::vector<std::int64_t>& extents);  // the greatest number where it is more
+std::int64_t product_of(const std::vector<std::int64_t>& extents);  // the greatest 64-bit number on overflow
 
-// How long the piece of every wire is at some place of a nest; by WireId.
+// The length of the piece of every wire at some place of a nest; by WireId.
 using Lengths = std::vector<std::int64_t>;
-// The one long wire that an index steps along, place by place; the others that it adds stand still.
+// The only wire of an index whose piece is longer than one position, if the index moves along it place by place.
 std::optional<WireId> long_wire(const Index&, const Lengths&);
 // True if a piece of the wire can be a dimension of a tile that instructions of this many positions read: no
 // instruction reads past the piece, unless the array ends there.
 bool is_dimension(const Index&, WireId, const Lengths&, const Diagram&, std::int64_t instruction);
 
-// The bytes at whose multiples the rows of an array begin, where it has several: 16 at most, which is what copies by
-// TMA ask for. Copies that go on while a kernel computes ask for 4.
+// The alignment in bytes of the rows of an array that has several rows. It is at most 16, which TMA copies need.
+// Asynchronous copies need 4.
 std::int64_t row_alignment(const Diagram&, const Array&);
 
 }  // namespace napkin

@@ -1,4 +1,4 @@
-// A nest in words, one line per group, buffer, load, column, save and loop: for people and goldens.
+// Prints a nest for people and golden tests, one line per group, buffer, load, column, save and loop.
 #include <fmt/format.h>
 
 #include "diagram/match.hpp"

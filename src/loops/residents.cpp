@@ -1,7 +1,8 @@
-// Walks the groups of every level one after another. Each piece of a buffer is noted with the first and the last
-// instant at which its group needs it; what is alive at an instant is added up for each memory afterwards.
+// Finds how much each memory holds at its fullest instant. The groups of every level are walked one after another. Each
+// piece of a buffer is recorded with the first and the last instant at which its group needs it. Afterwards, all pieces
+// that are alive at an instant are added up for each memory.
 //
-// Nothing here asks the cost model or the liveness that it is read from, so that the two check each other.
+// This code uses neither the cost model nor the liveness on which the model is based, so that the two check each other.
 #include "loops/residents.hpp"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ namespace {
 
 using Instant = std::int64_t;
 
-// What one column needs while it runs, from the text of the nest alone.
+// What one column needs while it runs, according to the text of the nest alone.
 struct Needs {
   const LoopBody* block = nullptr;
   std::set<BufferId> buffers;
@@ -70,7 +71,7 @@ class Reading {
       for (std::optional<BufferId> id = read; id; id = source(*id)) need(*id);
     for (auto& loop : open_) loop.columns.push_back(&compute);
   }
-  // A loop needs what it uses from outside for as long as it runs, and its body all of its tiles.
+  // A loop needs outside buffers that it uses for as long as it runs, and all tiles of its body throughout the body.
   void body(const For& loop) {
     open_.push_back({&loop, {}, {}, {}, {}});
     read(loop.body);
@@ -185,7 +186,7 @@ class Walk {
     return path;
   }
 
-  // Turns: groups of levels above `level` go together, those of `level` and below in turns.
+  // Turns: groups of levels above `level` run together; those of `level` and below run in turns.
 
   void run(const LoopBody& block, const Groups& groups, std::size_t level) {
     for (const auto id : block.buffers) begin(id, groups);
@@ -230,8 +231,8 @@ class Walk {
     }
   }
 
-  // Instants: a column of all groups that work side by side takes one, and so do loads without a column behind them; a
-  // save belongs to the column before it.
+  // Instants: a column takes one instant for all groups that run side by side, and so do loads that no column follows.
+  // A save belongs to the column before it.
 
   void work(std::span<const LoopStatement> steps, const Groups& groups) {
     if (std::ranges::none_of(steps,
@@ -266,7 +267,7 @@ class Walk {
     piece.first = piece.first < 0 ? at : std::min(piece.first, at);
     piece.last = std::max(piece.last, at);
   }
-  // Of each group that has one, a piece for all groups below it.
+  // Begins the life of a buffer: each group at its level has one piece, which all groups below share.
   void begin(BufferId id, const Groups& groups) {
     const auto level = nest_.at(id).level;
     std::map<std::vector<std::int64_t>, std::size_t> made;
@@ -287,7 +288,7 @@ class Walk {
     return all;
   }
 
-  // A pointwise result takes the place of an operand of the same positions that nobody needs afterwards.
+  // A pointwise result may replace an operand at the same positions that is not needed afterwards.
   struct Overwriting {
     Instant at;
     std::size_t result;

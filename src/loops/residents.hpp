@@ -1,4 +1,4 @@
-// What a nest holds at its fullest instants, group by group.
+// The memory of a nest at its fullest instants, counted group by group.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,10 @@ struct Fullest {
   std::int64_t values = 0, bytes = 0;
 };
 
-// Of one memory of every level from 1 on, by level - 1: all groups run in the order in which children take their turns,
-// and what every live piece of every buffer holds is added up, over all groups that have begun and not ended. Of a
-// memory that groups share, the part of one of them. Pieces that a mask leaves out are run too. For small sizes only.
+// The most that one memory of each level from 1 on holds, by level - 1. All groups run in the order in which children
+// take their turns, and the sizes of all live pieces of all buffers are added up over all groups that have begun and
+// not ended. For a memory that groups share, the result is the part of one of them. Pieces that a mask excludes run
+// too. For small sizes only.
 std::vector<Fullest> residents(const LoopNest&, const Hardware&);
 
 }  // namespace napkin

@@ -1,4 +1,4 @@
-// The values of a box of an array, and its positions.
+// The values of a box of an array, and the positions of the box.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace napkin {
 
-// What a buffer holds now: the values of one box of its array.
+// The present contents of a buffer: the values of one box of its array.
 struct Tile {
   std::vector<Interval> box;
   std::vector<double> values;

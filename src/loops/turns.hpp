@@ -1,4 +1,4 @@
-// Where groups take turns, and what they keep meanwhile. docs/theory.md, memory.
+// The turns that groups take, and what groups hold while they wait. docs/theory.md, memory.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,11 @@
 
 namespace napkin {
 
-// Groups of a level take turns between the edges of loops of levels above it, where they wait for each other. Those
-// whose turn is still to come hold `before`, those whose turn is over `after`.
+// Groups of a level take turns between the edges of the loops of levels above, where they wait for each other. Groups
+// whose turn is still to come hold `before`; groups whose turn is over hold `after`.
 struct Turn {
-  std::size_t level = 2;   // nothing surrounds the groups of level 1
-  std::size_t number = 0;  // columns of one turn have the same
+  std::size_t level = 2;   // no loop surrounds the groups of level 1
+  std::size_t number = 0;  // columns of one turn have the same number
   std::vector<BufferId> before, after;
 };
 

@@ -1,5 +1,5 @@
-// What must hold of every nest: buffers are used where they live, filled before they are read, and every output
-// leaves once.
+// Checks what must hold for every nest: buffers are used where they live and filled before they are read, and every
+// output is saved once.
 #include <fmt/format.h>
 
 #include <algorithm>

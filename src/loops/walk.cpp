@@ -1,4 +1,4 @@
-// Every step of a nest, and the tiles that others are loaded from.
+// Visits every statement of a nest, and finds the tiles from which others are loaded.
 #include "loops/walk.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Every step of a nest, and the tiles that others are loaded from.
+// Visits the steps of a nest, and finds the tiles that other tiles are loaded from.
 #pragma once
 
 #include <map>
@@ -8,7 +8,7 @@
 
 namespace napkin {
 
-// Calls `visit` for the steps in the order of the text, a loop before what stands in it.
+// Calls `visit` for the steps in the order of the text, for a loop before the steps of its body.
 template <class Visit>
 void each_step(const LoopBody& block, const Visit& visit) {
   for (const auto& step : block.steps) {
@@ -17,17 +17,18 @@ void each_step(const LoopBody& block, const Visit& visit) {
   }
 }
 
-// How long the piece of every wire is inside of all groups; and of a split's wire, inside of that.
+// The length of the piece of every wire inside all groups.
 Lengths lengths_in_groups(const LoopNest&);
+// Shortens the piece of the split's wire to a piece of that split.
 void shorten(Lengths&, const Split&);
 
-// Whether results leave in each round of a loop that carries no state from round to round.
+// Whether results are saved in each iteration of a loop that carries no state between iterations.
 bool saves_anew(const LoopNest&);
 
-// Of tiles that are loaded from a tile one level up, that one.
+// For each tile that is loaded from a tile one level above, that other tile.
 using TileSources = std::map<BufferId, BufferId>;
 TileSources tile_sources(const LoopNest&);
-// Where a tile's values come through at a level, and at the first one that has a tile of them.
+// The tile at a given level through which the values of a tile are loaded, and the outermost such tile.
 BufferId tile_at(const LoopNest&, const TileSources&, BufferId, std::size_t level);
 BufferId outermost_tile(const TileSources&, BufferId);
 

@@ -1,4 +1,4 @@
-// What a column does at each position, by unit: its function's operations, those of the fold and of the repair.
+// Finds the operations of a column at each position, by unit: those of its function, of its fold and of its rescaling.
 #include "loops/work.hpp"
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 namespace napkin {
 namespace {
 
-// What is the same at every position is computed once and not counted; dividing by it is multiplying by its inverse,
-// and a small power is products.
+// Values that are the same at every position are computed once and not counted. A division by such a value counts as a
+// multiplication by its inverse, and a small power counts as multiplications.
 bool varies(const Diagram& diagram, ExprId id) {
   return !free_wires(diagram, id).empty() || !arrays_read(diagram, id).empty();
 }
@@ -42,7 +42,7 @@ bool has_matrix(const Diagram& diagram, const Column& column, const FactorPair& 
 
 ColumnWork in_parts(Datatype type, int parts) { return {Unit::tensor, type, 2.0 * parts, true, false, parts}; }
 
-// Lanes add what they multiply in the type of sums.
+// Lanes add products in the type of sums.
 ColumnWork sum_of_products(const Diagram& diagram, bool of_matrices, std::pair<Datatype, Datatype> types,
                            const Hardware& hardware) {
   const auto type = wider(types.first, types.second);

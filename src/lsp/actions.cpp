@@ -1,4 +1,4 @@
-// Quick fixes: the edits that diagnostics and advice carry, where the editor asks for them.
+// Quick fixes: the edits of diagnostics and advice at the range that the editor requests.
 #include "lsp/session.hpp"
 
 namespace napkin::lsp {

@@ -1,4 +1,4 @@
-// JSON-RPC: which method a message asks for, whether the conversation has come that far, and what goes back.
+// JSON-RPC: dispatches messages by method, checks the state of the session, and makes the answers.
 #include <fmt/format.h>
 
 #include <array>
@@ -9,7 +9,7 @@
 namespace napkin::lsp {
 namespace {
 
-// The machine that `initializationOptions` name; where they name none that is known, the editor shows why.
+// Chooses the machine that `initializationOptions` name; if it is unknown, the editor shows why.
 void choose_target(State& state, const Json& params) {
   const auto options = params.find("initializationOptions");
   if (options == params.end() || !options->is_object() || !options->contains("target")) return;
@@ -95,7 +95,7 @@ Json result_of(State& state, const std::string& method, const Json& params) {
   throw Failure{method_not_found, fmt::format("no method `{}`", method)};
 }
 
-// Runs it and gives what went wrong, if something did. A bug must not take the editor's session with it.
+// Runs a function and returns what went wrong, if anything. A bug must not end the editor's session.
 template <class Run>
 std::optional<Failure> failure_of(Run run) {
   try {
@@ -108,7 +108,7 @@ std::optional<Failure> failure_of(Run run) {
   }
 }
 
-// Nobody waits for an answer to a notification: what is wrong with one goes to the editor's log.
+// A notification gets no answer, so a problem with one goes to the editor's log.
 void take(State& state, const std::string& method, const Json& params) {
   if (method == "exit") state.exit_code = state.phase == Phase::shut_down ? 0 : 1;
   if (state.phase != Phase::running) return;
@@ -127,7 +127,7 @@ Json error(Json id, const Failure& failure) {
 
 bool is_id(const Json& id) { return id.is_string() || id.is_number_integer(); }
 
-// The answer to a request, or nothing to a notification or to an answer of the editor's.
+// The answer to a request; none for a notification, or for an answer from the editor.
 std::optional<Json> answer_to(State& state, const Json& message) {
   if (!message.is_object()) return error(nullptr, {invalid_request, "a message is one JSON object"});
   const auto id = message.value("id", Json());
@@ -143,7 +143,7 @@ std::optional<Json> answer_to(State& state, const Json& message) {
   return failure ? error(id, *failure) : Json{{"id", id}, {"result", std::move(result)}};
 }
 
-// Nesting is bounded, so that what is read may be copied and printed.
+// Nesting is bounded, so that the value can be copied and printed recursively.
 Json read_json(const std::string& message) {
   constexpr int deepest = 64;
   const auto shallow = [](int depth, Json::parse_event_t, Json&) {

@@ -1,4 +1,4 @@
-// What may be written at a place: by the words before it and the names in scope there.
+// Completes names at a position, according to the words before it and the names in scope.
 #include <cctype>
 #include <set>
 
@@ -36,7 +36,7 @@ void add_types(Items& items) {
   for (const auto& type : datatypes()) items.add(type.name, type_item, "number format");
 }
 
-// Where brackets follow already, the name alone.
+// Inserts only the name if brackets follow already.
 void add_functions(const Reading& reading, bool snippets, Items& items) {
   for (const auto& one : signatures(reading))
     items.add(one.name, function_item, one.summary, snippets ? snippet(one) : "");
@@ -44,7 +44,7 @@ void add_functions(const Reading& reading, bool snippets, Items& items) {
   for (const auto word : operator_words) items.add(word, keyword_item, "");
 }
 
-// The def whose declaration holds the place.
+// The def whose declaration contains the position.
 const ast::Def* def_at(const ast::File& file, std::size_t offset) {
   for (const auto& declared : file.declarations)
     if (declared.span.begin <= offset && offset <= declared.span.end)
@@ -65,7 +65,7 @@ void add_names(const ast::File& file, std::size_t offset, Items& items) {
   }
 }
 
-// The last word or sign that ends before the word at hand, in its line; empty at the start of a line.
+// The last word or sign before the current word, in its line; empty at the start of a line.
 std::string_view word_before(const Reading& reading, std::size_t offset) {
   Diagnostics known;
   std::string_view before;

@@ -1,4 +1,4 @@
-// The plan beside the statements, as inlay hints: which kernel makes an array, how long that takes, what bounds it.
+// Shows the plan next to the statements, as inlay hints: the kernel that makes an array, its time, and its bound.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::chrono::milliseconds hint_patience{50};
 
-// The statements of a kernel as they were written: of the parts of an axis, and of what merges them, those of both.
+// The statements of a kernel as written. A kernel of parts, and the kernel that merges them, both have those of the
+// whole.
 std::vector<std::string> statements_of(const FoundPlan& found, std::size_t k) {
   for (const auto& division : found.divisions)
     if (division.kernel == k || division.kernel + 1 == k) return division.statements;
@@ -37,7 +38,8 @@ std::string kernel_words(const FoundPlan& found, std::size_t k) {
   return text;
 }
 
-// A statement is told of every kernel that has it; where one fuses several, the last of them has the time.
+// A statement lists every kernel that computes it. If a kernel fuses several statements, the last of them shows its
+// time.
 std::string statement_words(const FoundPlan& found, const std::string& name) {
   std::string text;
   for (std::size_t k = 0; k < found.plan.kernels.size(); ++k) {
@@ -67,7 +69,7 @@ Planning* planning(State& state, Document& open) {
   return open.planning.get();
 }
 
-// Nothing until the plan is found: the editor is then told to ask again, where it can be told.
+// Returns no hints until the plan is found; then the editor is told to request them again, if it supports that.
 Json inlay_hints(State& state, const Json& params) {
   auto& open = document(state, params);
   auto hints = Json::array();

@@ -1,4 +1,4 @@
-// Where a name is declared and used, and what a file declares.
+// Finds where a name is declared and used, and lists what a file declares.
 #include "lsp/session.hpp"
 
 namespace napkin::lsp {
@@ -10,7 +10,7 @@ Json location(const Json& params, const Reading& reading, Span span) {
 
 enum SymbolKind : int { class_kind = 5, constant_kind = 14, function_kind = 12, object_kind = 19, variable_kind = 13 };
 
-// A declaration as the outline shows it: its name, and the text from there to the value.
+// A declaration in the outline: its name, and the text from there to the value.
 struct Outline {
   const ast::Name* name;
   SymbolKind kind;
@@ -74,7 +74,7 @@ Json document_symbols(State& state, const Json& params) {
   return symbols;
 }
 
-// What `napkin fmt` would write; nothing where it would not, for an error of syntax.
+// The text that `napkin fmt` would write; no edits if there is a syntax error.
 Json formatting(State& state, const Json& params) {
   const auto& reading = document(state, params).reading;
   if (!reading.parsed) return nullptr;

@@ -1,4 +1,4 @@
-// Open, changed, closed: the texts follow the editor's, and every version is read and its diagnostics published.
+// Opens, changes and closes documents: texts follow the editor's; every version is read, and its diagnostics published.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ Json version_of(const Json& params) {
   return found != document.end() && found->is_number_integer() ? *found : Json();
 }
 
-// One change: of a range, or without one of the whole text.
+// Applies one change: of a range, or of the whole text if it has no range.
 std::string changed(std::string text, const Json& change) {
   const auto& written = text_field(change, "text");
   if (!change.contains("range")) return written;
@@ -26,7 +26,8 @@ std::string changed(std::string text, const Json& change) {
   return text.replace(std::min(begin, end), std::max(begin, end) - std::min(begin, end), written);
 }
 
-// Of all statements in one kernel, as `napkin derive` takes them. This runs on every key, so not of any number.
+// Advice on all statements as one kernel, as `napkin derive` takes them. This runs on every key, so the number of
+// statements is limited.
 std::vector<Advice> advice_on(const State& state, const Reading& reading) {
   constexpr std::size_t most = 64;
   const auto& diagram = reading.diagram;
@@ -63,7 +64,7 @@ void did_open(State& state, const Json& params) {
   keep(state, uri, version_of(params), text_field(field(params, "textDocument"), "text"));
 }
 
-// A list of changes is taken whole or, where one of them is malformed, not at all.
+// A list of changes is applied completely, or not at all if one of them is malformed.
 void did_change(State& state, const Json& params) {
   auto text = document(state, params).reading.text();
   const auto& changes = field(params, "contentChanges");

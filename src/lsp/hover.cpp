@@ -1,4 +1,4 @@
-// What a name stands for, in words: shape, type, wires and bytes of an array, and on a machine where the plan holds it.
+// Explains a name: shape, type, wires and bytes of an array, and, on a machine, where the plan holds it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace napkin::lsp {
 namespace {
 
-// In a fence longer than any that the text may hold: what a file says is shown as it stands, never as markup.
+// Encloses a text in a fence longer than any in the text, so that it is shown verbatim and never as markup.
 std::string code(const std::string& text) {
   std::string fence = "```";
   while (text.find(fence) != std::string::npos) fence += '`';
@@ -22,7 +22,7 @@ std::string joined(const std::vector<std::string>& parts, std::string_view betwe
 
 bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r") == std::string_view::npos; }
 
-// A declaration with the comment behind it and those on the lines right above.
+// A declaration with the comment after it and those on the lines directly above.
 Span with_comments(std::string_view text, const std::vector<ast::Comment>& comments, Span declared) {
   const auto between = [&](std::uint32_t begin, std::uint32_t end) { return text.substr(begin, end - begin); };
   for (const auto& comment : comments)
@@ -39,7 +39,7 @@ Span with_comments(std::string_view text, const std::vector<ast::Comment>& comme
   return declared;
 }
 
-// The declaration of a name as it is written, with what is remarked on it.
+// The declaration of a name as written, with its comments.
 std::string declared_text(const Reading& reading, const ast::File& file, Span name) {
   const auto& text = reading.sources.at(file.file).text;
   for (const auto& declared : file.declarations) {
@@ -65,7 +65,7 @@ std::string shape(const Diagram& diagram, const Array& array) {
   return sizes.empty() ? "one value" : joined(sizes, " x ");
 }
 
-// None where an axis has no size, or there are more than fit into the type.
+// None if an axis has no size, or if the number overflows.
 std::optional<std::int64_t> bytes(const Diagram& diagram, const Array& array) {
   const auto& type = row(array.stored());
   std::int64_t all = type.bytes;
@@ -89,7 +89,7 @@ std::string array_text(const Reading& reading, const Array& array) {
                      size ? held(static_cast<double>(*size)) : "bytes depend on axes without a size");
 }
 
-// One axis: its length, and its wires, the one at hand first.
+// The text for an axis: its length and its wires, the one at the cursor first.
 std::string axis_text(const Reading& reading, const Axis& axis, const Occurrence& at) {
   std::vector<std::string> names;
   for (const auto& wire : reading.diagram.wires)

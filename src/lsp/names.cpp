@@ -1,4 +1,4 @@
-// The tree to its names: one walk over everything that holds one.
+// Collects all names of a syntax tree in one walk.
 #include "lsp/names.hpp"
 
 #include <algorithm>
@@ -147,7 +147,7 @@ std::vector<Occurrence> uses(const ast::File& file, const Symbol& wanted) {
   auto found = occurrences(file);
   std::erase_if(found, [&](const Occurrence& occurrence) { return symbol(file, occurrence) != wanted; });
   std::ranges::sort(found, {}, [](const Occurrence& occurrence) { return occurrence.span.begin; });
-  // Splits share the level at the end of their line.
+  // Several splits can share the level at the end of their line.
   const auto same = [](const Occurrence& a, const Occurrence& b) { return a.span == b.span; };
   found.erase(std::unique(found.begin(), found.end(), same), found.end());
   return found;

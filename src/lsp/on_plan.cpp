@@ -1,4 +1,4 @@
-// An array on a plan: at which levels which kernel holds how much of it, read off the loop nests.
+// Where a plan holds an array: the kernels, levels and amounts, read from the loop nests.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace napkin::lsp {
 namespace {
 
-// How long an editor is kept waiting for what may take seconds.
+// how long an editor waits for a search that may take seconds
 constexpr std::chrono::milliseconds patience{200};
 
 std::string outputs(const LoopNest& nest) {
@@ -26,7 +26,7 @@ std::string line(const std::string& level, const std::string& variable, const st
   return fmt::format("| {} | {} | {} | {} |\n", level, variable, fmt::join(extent, " x "), held(bytes));
 }
 
-// The array whole, where the kernel reads it from or leaves it.
+// The whole array at the level from which the kernel reads it, or to which it saves it.
 std::string whole(const LoopNest& nest, const Hardware& hardware, const std::string& name) {
   for (const auto& list : {nest.inputs, nest.outputs})
     for (const auto id : list) {

@@ -1,4 +1,4 @@
-// One thread for one search; a stop makes it end within moments.
+// Runs one search in one thread; a stop ends it quickly.
 #include "lsp/planning.hpp"
 
 namespace napkin::lsp {

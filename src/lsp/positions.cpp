@@ -1,4 +1,4 @@
-// Bytes to lines and UTF-16 code units, and back.
+// Converts bytes to lines and UTF-16 code units, and back.
 #include "lsp/positions.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace napkin::lsp {
 namespace {
 
-// The code point that begins there; a byte that begins none counts as one of its own.
+// The code point that begins at a byte; an invalid byte counts as a code point.
 CodePoint code_point(std::string_view text) { return decode_utf8(text).value_or(CodePoint{0xFFFD, 1}); }
 
 std::uint32_t code_units(const CodePoint& point) { return point.value >= 0x10000 ? 2 : 1; }

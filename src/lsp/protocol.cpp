@@ -1,4 +1,4 @@
-// JSON to fields, spans to JSON.
+// Reads fields of JSON, and writes spans as JSON.
 #include "lsp/protocol.hpp"
 
 #include <fmt/format.h>

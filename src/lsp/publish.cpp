@@ -1,4 +1,4 @@
-// Diagnostics to the protocol's: the words of the command line, at ranges.
+// Turns diagnostics into those of the protocol: the words of the command line, at ranges.
 #include <fmt/format.h>
 
 #include "lsp/session.hpp"
@@ -10,7 +10,7 @@ enum Severities : int { shown_as_error = 1, shown_as_warning = 2, shown_as_hint 
 
 bool of_the_text(const Reading& reading, const Label& label) { return label.span.file == reading.file; }
 
-// A second place that no editor can open, or that this one does not show, becomes a note.
+// A second place that an editor cannot open, or does not show, becomes a note.
 std::string place_note(const Reading& reading, const Label& label) {
   if (label.span.file >= reading.sources.size()) return "";
   const auto at = reading.sources.locate(label.span.file, label.span.begin);

@@ -1,4 +1,4 @@
-// Text to tree to diagram. No search: this runs on every key.
+// Parses and resolves a text. No search runs here, because this runs on every key.
 #include "lsp/reading.hpp"
 
 #include "diagram/resolve/names.hpp"

@@ -1,4 +1,4 @@
-// A new name for what a file declares, everywhere it stands; refused where the file would then mean something else.
+// Renames a declared name everywhere in the file; refuses if the file would then mean something else.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ void check_word(const std::string& name) {
   if (is_reserved(name)) throw refused(fmt::format("`{}` is a word of the language", name));
 }
 
-// A name is taken where it stands for something else in the same space, or could be read as a function.
+// A new name is taken if it names something else in the same space, or could be read as a function.
 void check_free(const Reading& reading, const Symbol& old, const std::string& name) {
   const auto& file = reading.syntax;
   if (is_built_in(name)) throw refused(fmt::format("`{}` is built into the language", name));
@@ -35,7 +35,7 @@ void check_free(const Reading& reading, const Symbol& old, const std::string& na
     throw refused(fmt::format("`{}` is declared already: choose another name", name));
 }
 
-// The symbol at the position, where the file is the one to name it.
+// The symbol at the position, if this file declares it.
 Symbol renamed(const Document& open, const std::optional<Occurrence>& at) {
   const auto& file = open.reading.syntax;
   if (!at) throw refused("there is no name here");

@@ -1,4 +1,4 @@
-// Streams to messages and back: headers, an empty line, and as many bytes as `Content-Length` says.
+// Reads messages from a stream and writes them: headers, an empty line, and `Content-Length` bytes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,16 +15,16 @@
 namespace napkin::lsp {
 namespace {
 
-constexpr std::size_t most_bytes = 64 << 20;  // of a message; a diagram has 256 KiB at most
-constexpr std::size_t most_header = 4096;     // of the line of a header
+constexpr std::size_t most_bytes = 64 << 20;  // of a message; a diagram has at most 256 KiB
+constexpr std::size_t most_header = 4096;     // of one line of a header
 
 struct Frame {
   std::string message;
   std::string problem{};  // why there is no message
-  bool lost = false;      // and where the next one begins is not known
+  bool lost = false;      // whether the beginning of the next message is unknown
 };
 
-// A line without what ends it; none at the end of the input. One that is too long is cut off.
+// A line without its end; none at the end of the input. A line that is too long is cut off.
 std::optional<std::string> read_line(std::istream& in) {
   std::string line;
   for (int c = in.get(); c != std::istream::traits_type::eof(); c = in.get()) {
@@ -55,7 +55,7 @@ std::optional<std::size_t> length_in(std::string_view line) {
   return read.ec == std::errc() && read.ptr == digits.data() + digits.size() ? std::optional(length) : std::nullopt;
 }
 
-// None at the end of the input.
+// The next message; none at the end of the input.
 std::optional<Frame> read_frame(std::istream& in) {
   std::optional<std::size_t> length;
   for (;;) {
@@ -73,7 +73,7 @@ std::optional<Frame> read_frame(std::istream& in) {
   return in ? std::optional(std::move(frame)) : std::nullopt;
 }
 
-// Answers come from here, and what a search has to tell from its own thread, until the conversation ends.
+// Writes messages until the session ends; answers come from this thread, notifications of searches from theirs.
 class Writer {
  public:
   explicit Writer(std::ostream& out) : out_(&out) {}

@@ -1,4 +1,4 @@
-// The call or the read of an array that a place stands in: its signature, and which part of it is written there.
+// Finds the call or array read around a position: its signature, and which argument is being written.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -12,7 +12,7 @@
 namespace napkin::lsp {
 namespace {
 
-// A bracket that is open at the place, behind the name of what it belongs to.
+// A bracket that is open at the position, and the name before it.
 struct Open {
   std::string name;
   bool of_axes = false;
@@ -26,12 +26,12 @@ std::size_t begin_of_declaration(const ast::File& file, std::size_t offset) {
   return begin;
 }
 
-// The innermost bracket; none where no name stands in front of it.
+// The innermost open bracket; none if no name precedes it.
 std::optional<Open> open_at(const Reading& reading, std::size_t offset) {
   Diagnostics known;
   const auto begin = begin_of_declaration(reading.syntax, offset);
   std::vector<Open> open;
-  std::string before, closed;  // the word before, and whose bracket was closed right before
+  std::string before, closed;  // the word before; the name whose bracket was closed directly before
   for (const auto& token : tokenize(reading.sources, reading.file, known, begin, offset).tokens) {
     const auto sign = token.text;
     if (sign == "(" || sign == "[") {
@@ -52,7 +52,7 @@ std::optional<Open> open_at(const Reading& reading, std::size_t offset) {
 
 Json signature_json(const std::string& label, const std::vector<std::string>& parts, const std::string& summary) {
   auto parameters = Json::array();
-  // Parts stand in order; their places are counted, for a part may be inside the name.
+  // Parts are found in order by position, because a part may also occur inside the name.
   auto at = label.find_first_of("[(");
   for (const auto& part : parts) {
     at = label.find(part, at);
@@ -62,7 +62,7 @@ Json signature_json(const std::string& label, const std::vector<std::string>& pa
   return {{"label", label}, {"parameters", std::move(parameters)}, {"documentation", summary}};
 }
 
-// Of `sum[q, x](..)` both are its axes.
+// In `sum[q, x](..)` both arguments in brackets are axes.
 Json of_function(const Signature& one, const Open& open, std::size_t& active) {
   auto parts = one.axes;
   parts.insert(parts.end(), one.arguments.begin(), one.arguments.end());

@@ -1,4 +1,4 @@
-// Rows of the tables and declarations of defs -> signatures, as labels and as snippets.
+// Makes signatures from the function tables and from defs, as labels and as snippets.
 #include "lsp/signatures.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ std::vector<std::string> texts(const std::vector<ast::Name>& names) {
   return all;
 }
 
-// The words of the line right above a def, if it is a comment.
+// The comment on the line directly above a def, if there is one.
 std::string remark(const Reading& reading, const ast::File& file, const ast::Def& def) {
   const auto& text = reading.sources.at(file.file).text;
   for (const auto& comment : file.comments) {

@@ -1,4 +1,4 @@
-// Why a partition may not be used, label by label.
+// The reasons why a partition is not legal, label by label.
 #pragma once
 
 #include <vector>

@@ -1,7 +1,7 @@
-// Analysis -> Document: the report of `analyze`, section by section.
+// Makes the document of `analyze` from an analysis, section by section.
 //
-// A kernel's sections stand in the order in which one asks: what may be split, how it is split, what moves and stays,
-// what is computed, what that means for the time, what the other choices were.
+// The sections of a kernel follow the order of a reader's questions: what may be split, how it is split, what moves and
+// what is held, what is computed, how long that takes, and what the alternatives are.
 #include "report/analysis.hpp"
 
 #include <fmt/format.h>
@@ -67,7 +67,7 @@ Rows overrun_rows(const Hardware& hardware, const KernelCost& cost) {
   return rows;
 }
 
-// What the heading of a kernel says at the margin.
+// The verdict in the margin of a kernel's heading.
 std::string verdict_text(const KernelCost& cost) {
   if (!cost.overruns.empty()) return "does not fit";
   if (!cost.time_s) return "";
@@ -124,7 +124,7 @@ std::string sizes_text(const Diagram& diagram) {
   return join(words);
 }
 
-// "31.6 us in 1 kernel"; nothing where a kernel does not fit, or sizes are open.
+// For example "31.6 us in 1 kernel"; empty if a kernel does not fit, or if sizes are symbolic.
 std::string result_text(const Analysis& analysis) {
   if (analysis.symbolic) return "";
   const auto sum = totals(analysis);

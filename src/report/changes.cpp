@@ -1,5 +1,6 @@
-// Two rows -> what changed, and what explains it: of what a metric is made of the parts that moved the same way as the
-// metric, and most of the difference; of the time also its bound and how the blocks fill the machine.
+// Finds the changed metrics between two rows and explains them: by the parts of a metric that moved in the same
+// direction and account for most of the difference; and for the time also by its bound and by how the blocks fill the
+// machine.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +25,7 @@ struct Moved {
   double by() const { return after - before; }
 };
 
-// A part that only one of the rows has is nothing in the other.
+// A part that only one of the rows has counts as 0 in the other.
 std::vector<Moved> moved_parts(const ComparedRow& before, const ComparedRow& after, const std::string& metric) {
   std::vector<Moved> all;
   for (const auto& [name, value] : parts_in(after, metric))
@@ -34,7 +35,8 @@ std::vector<Moved> moved_parts(const ComparedRow& before, const ComparedRow& aft
   return all;
 }
 
-// The parts that went the way of the whole, most first; what is less than a tenth of it explains nothing.
+// The parts that moved in the same direction as the metric, largest first. Parts below a tenth of the change are
+// omitted.
 std::vector<Moved> explaining(const ComparedRow& before, const ComparedRow& after, const std::string& metric,
                               double by) {
   constexpr std::size_t most = 3;
@@ -50,8 +52,8 @@ std::string moved_text(const std::string& metric, const Moved& part) {
                      report::metric_text(metric, part.after));
 }
 
-// Where the launch at its best is slower, so much more must cross: the levels whose transfers moved at least half as
-// much as the time.
+// If the launch is slower even without losses, more bytes cross. Lists the levels whose transfers changed at least half
+// as much as the time, relative to before.
 void add_moved_levels(std::vector<std::string>& words, const ComparedRow& before, const ComparedRow& after) {
   const auto change = [&](const std::string& metric) {
     const auto old = find(before.metrics, metric), now = find(after.metrics, metric);
@@ -70,7 +72,7 @@ void add_other(std::vector<std::string>& words, const std::string& what, const s
     words.push_back(fmt::format("{} {}, before {}", what, after, before));
 }
 
-// What bounds all kernels ideally, which is the largest part.
+// The largest part of the ideal time, which bounds the kernels.
 std::string ideal_bound(const ComparedRow& row) {
   const auto& parts = parts_in(row, "ideal_time");
   const auto largest = std::ranges::max_element(parts, {}, [](const auto& part) { return part.second.value_or(0); });

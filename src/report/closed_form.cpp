@@ -1,4 +1,4 @@
-// Closed forms -> rows of words and JSON.
+// Prints closed forms as rows of words and as JSON.
 #include "report/closed_form.hpp"
 
 #include <fmt/format.h>
@@ -42,7 +42,7 @@ std::string siblings_text(const Gains::Siblings& siblings, const Level& level) {
                      100 * siblings.saved);
 }
 
-// Of the time that the least transfers take.
+// Gains in the time of the least transfers.
 std::string gains_text(const Gains& gains, const Level& level) {
   std::vector<std::string> words;
   if (gains.half_the_bytes)
@@ -53,8 +53,8 @@ std::string gains_text(const Gains& gains, const Level& level) {
   return join(words, "; ");
 }
 
-// It is of all sizes of these splits, in the room that there is: other splits may move less, and so may what does not
-// fit.
+// The bound holds for all sizes of these splits within the capacity. Other splits may move less, and so may partitions
+// that do not fit.
 std::string bound_text(const KernelCost& cost) {
   const auto least = *cost.closed_form.bound_values;
   const auto here = static_cast<double>(cost.levels.front().transfer_values);

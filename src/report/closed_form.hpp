@@ -1,4 +1,4 @@
-// The closed forms of a kernel: H, M and H*, and what they say of the machine.
+// The closed forms of a kernel: H, M and H*, and what they imply for the machine.
 #pragma once
 
 #include "report/json/json.hpp"

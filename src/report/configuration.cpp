@@ -1,4 +1,4 @@
-// Configuration -> the tables of a report.
+// Prints the tables of a configuration.
 #include "report/configuration.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ std::string plural(std::int64_t count, const char* unit) {
   return fmt::format("{} {}{}", count, unit, count == 1 ? "" : "s");
 }
 
-// Those that share the rows of a block: warpgroups of wgmma, else groups of warps.
+// The unit that divides the rows of a block: warpgroups for wgmma, else groups of warps.
 std::string workers(const Configuration& made) {
   return made.instruction.starts_with("wgmma") ? "warpgroup" : "group of " + plural(made.warpgroup_warps, "warp");
 }
@@ -161,7 +161,7 @@ Table cluster_table(const Configuration& made) {
   return table;
 }
 
-// Only what is better than the order as written: its groups in another order, or kernels that visit in blocks.
+// Lists the written order, and the best one if it is better: groups in another order, or blocks visited in bands.
 Table raster_table(const Configuration& made) {
   Table table{{{"order, last axis fastest"}, {"DRAM per iteration", true}, {"saved", true}}, {}};
   if (made.rasters.empty()) return table;

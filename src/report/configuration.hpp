@@ -1,4 +1,4 @@
-// How the blocks of a kernel run on a core: a section of the report, and the key `configuration` of its JSON.
+// The launch configuration of a kernel: a section of the report, and the key `configuration` of its JSON.
 #pragma once
 
 #include "napkin/configure.hpp"

@@ -1,4 +1,4 @@
-// Derivations -> text, markdown and `napkin.derivation/1`.
+// Prints derivations as text, markdown and `napkin.derivation/1`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace napkin {
 namespace report {
 namespace {
 
-// Step by step: what stood for an array, below it what a rule made of it, and why.
+// One step: the expression of an array before and after a rule, and why the rule applies.
 void add_step(Table& table, const Diagram& scratch, const Rewriting& step) {
   table.rows.push_back({std::string(code(step.rule)),
                         fmt::format("{} = {}\n= {}", scratch.at(step.array).name, to_short_text(scratch, step.before),
@@ -22,7 +22,7 @@ void add_step(Table& table, const Diagram& scratch, const Rewriting& step) {
                         step.why});
 }
 
-// `scratch_of` a step: with the names that it is told with.
+// `scratch_of(step)` is the diagram with the names that the report uses for the step.
 template <class ScratchOf>
 void add_trace(Document& made, const std::string& title, const std::vector<Rewriting>& trace, ScratchOf scratch_of) {
   if (trace.empty()) return;
@@ -37,7 +37,7 @@ std::string formula(const MatrixProduct& product) {
                                : fmt::format("{} = {}*{}", product.result, product.first, product.second);
 }
 
-// "matrix, f16"; or why not, and what to write instead.
+// For example "matrix, f16"; or the reason why not, and what to write instead.
 std::vector<std::string> product_row(const MatrixProduct& product, bool of_machine) {
   const auto mend = product.mend.title.empty() ? "" : ": " + product.mend.title;
   const std::string type(row(product.type).name);
@@ -58,7 +58,7 @@ void add_products(Document& made, const Derived& derived) {
   for (const auto& words : page::operand_words(products)) made.blocks.push_back(Paragraph{words});
 }
 
-// What was done to the statements before they were derived.
+// Lists the changes made to the statements before the derivation.
 void add_blocks(Document& made, const std::vector<BlockedSum>& blocks) {
   for (const auto& one : blocks)
     made.blocks.push_back(
@@ -69,7 +69,7 @@ void add_blocks(Document& made, const std::vector<BlockedSum>& blocks) {
                   (one.rest > 0 ? fmt::format(" The last block has {}, and is summed by itself.", one.rest) : "")});
 }
 
-// The statements in chunks, and what takes a prefix but does not come apart.
+// Lists the statements in chunks, and prefix reductions that do not separate.
 void add_prefixes(Document& made, const PrefixesInChunks& prefixes) {
   for (const auto& one : prefixes.made)
     made.blocks.push_back(Paragraph{
@@ -171,7 +171,7 @@ Json stream_json(const Derivation& derivation, const Verdict& verdict, const Str
   return json;
 }
 
-// Without a plan no product has an instruction yet.
+// Without a plan, no product has an instruction yet.
 Json products_json(const std::vector<MatrixProduct>& products) {
   auto all = Json::array();
   for (const auto& product : products) {

@@ -1,6 +1,6 @@
-// Document -> text for a terminal and markdown for a page.
+// Prints a document as text for a terminal, and as markdown.
 //
-// A table's columns are as wide as their widest cell; what is left of the line goes to the columns that wrap.
+// The columns of a table are as wide as their widest cell; the columns that wrap share the rest of the line.
 #include "report/document.hpp"
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t line_width = 100;
 constexpr std::string_view gap = "  ";
 
-// Characters, not bytes: every byte but the continuations of UTF-8.
+// Counts characters, not bytes: continuation bytes of UTF-8 do not count.
 std::size_t width(std::string_view text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
@@ -42,7 +42,7 @@ std::vector<std::string> split(std::string_view text, char at) {
   return parts;
 }
 
-// Lines of at most `limit` characters, broken at spaces; a longer word stands alone.
+// Breaks a text at spaces into lines of at most `limit` characters; a longer word gets a line of its own.
 std::vector<std::string> wrap(const std::string& text, std::size_t limit) {
   std::vector<std::string> lines;
   for (const auto& paragraph : split(text, '\n')) {
@@ -86,7 +86,7 @@ std::vector<std::size_t> natural_widths(const Table& table) {
   return widths;
 }
 
-// Narrows the widest of the columns that wrap until the line is short enough.
+// Narrows the widest column that wraps until the line is short enough.
 std::vector<std::size_t> column_widths(const Table& table, std::size_t available) {
   constexpr std::size_t least = 16;
   auto widths = natural_widths(table);
@@ -139,7 +139,7 @@ std::string table_text(const Table& table, const std::string& indent) {
   return text;
 }
 
-// Without the title, which the report has above it, and with at most one empty line at a time.
+// A picture as text without its title, which the report prints above it, and without repeated empty lines.
 std::string drawn(const Picture& picture) {
   auto untitled = picture.scene;
   std::erase_if(untitled.marks, [](const Mark& mark) { return mark.kind == MarkKind::title; });
@@ -156,7 +156,7 @@ std::string in_one_line(const std::vector<std::vector<std::string>>& rows) {
   return text;
 }
 
-// Without what a terminal would take for more than letters. Pictures see to their words themselves.
+// Removes control characters that a terminal would interpret. Pictures do this for their own words.
 struct Showing {
   void operator()(Heading& heading) const {
     heading.text = on_one_line(heading.text);
@@ -177,7 +177,7 @@ Block shown(Block block) {
   return block;
 }
 
-// What printers of text make of simpler parts.
+// Text printers print these blocks by reducing them to simpler ones.
 template <class Printer>
 struct InParts {
   void operator()(const Pictures& pictures) {
@@ -205,7 +205,7 @@ struct InParts {
   Printer& printer() { return static_cast<Printer&>(*this); }
 };
 
-// Text, with the indentation of the section that it stands in.
+// Prints text, indented like the section that it belongs to.
 struct TextPrinter : InParts<TextPrinter> {
   bool color;
   std::string text;

@@ -1,4 +1,4 @@
-// What a report says, before it is text, markdown or a page: headings, paragraphs, tables and pictures.
+// The contents of a report before it is printed as text, markdown or a page: headings, paragraphs, tables and pictures.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@ namespace napkin::report {
 struct Heading {
   int depth = 1;  // 1: the report, 2: a kernel, 3: a section
   std::string text;
-  std::string aside;                                                        // at the right margin
-  enum class Fold : std::uint8_t { none, closed, open } fold = Fold::none;  // what stands below it, on a page
+  std::string aside;                                                        // text at the right margin
+  enum class Fold : std::uint8_t { none, closed, open } fold = Fold::none;  // of the text below, on a page
 };
 
-// Broken at spaces where it is too long for a line.
+// A paragraph, broken at spaces if it is too long for a line.
 struct Paragraph {
   std::string text;
-  bool general = false;  // the same of every diagram: no word in it is an array
+  bool general = false;  // the same for every diagram: no word in it is an array
 };
 
-// Printed as it stands.
+// Text that is printed unchanged.
 struct Verbatim {
   std::string text;
 };
@@ -33,16 +33,16 @@ struct Verbatim {
 struct Picture {
   Scene scene;
 };
-// Several that are compared, side by side where there is room.
+// Several pictures to compare, side by side if there is room.
 struct Pictures {
   std::vector<Scene> scenes;
 };
 struct Film {
   std::vector<Scene> scenes;
-  bool ends_with_picture = false;  // with the first of the document
+  bool ends_with_picture = false;  // whether the document's first picture is its last scene
 };
 
-// What a report says first: facts, sentences, and sections of rows, whose cells stand in columns.
+// The beginning of a report: facts, sentences, and sections of rows, whose cells are aligned in columns.
 struct Summary {
   std::vector<std::pair<std::string, std::string>> facts;
   std::vector<std::string> sentences;
@@ -53,7 +53,8 @@ struct Summary {
   std::vector<Section> sections;
 };
 
-// What the file declares, line by line, and which arrays are a part of it. The programs that follow are made of them.
+// The declarations of the file, line by line, and the arrays that are a part of each. The programs that follow consist
+// of them.
 struct Statements {
   struct One {
     std::string name, text;
@@ -62,7 +63,8 @@ struct Statements {
   std::vector<One> all;
 };
 
-// Lines of a program. Before `own` stands what every program of its kind begins with: no word there is an array.
+// Lines of a program. The text before `own` is the beginning that all programs of this kind share: no word there is an
+// array.
 struct Code {
   std::string name, text;
   std::size_t own = 0;
@@ -74,7 +76,7 @@ struct Code {
   std::vector<Part> parts{};
 };
 
-// A chart with its title and how to read it.
+// A chart with its title and an explanation of how to read it.
 struct Plotted {
   std::string title, shows;
   Chart chart;
@@ -82,31 +84,31 @@ struct Plotted {
 
 struct TableColumn {
   std::string title;
-  bool right = false;  // numbers stand at the right
-  bool wraps = false;  // may take several lines; the others never break
+  bool right = false;  // aligned right, for numbers
+  bool wraps = false;  // may be broken into several lines; other columns never are
   bool axes = false;   // letters are axes, not arrays
 };
 struct Table {
   std::vector<TableColumn> columns;
   std::vector<std::vector<std::string>> rows;
-  bool formulas = false;  // in which letters are axes and quantities, not arrays
+  bool formulas = false;  // whether letters are axes and quantities, not arrays
 };
 
 using Block = std::variant<Heading, Paragraph, Verbatim, Picture, Pictures, Film, Chart, Plotted, Summary, Statements,
                            Code, Table>;
 struct Document {
   std::vector<Block> blocks;
-  std::map<std::string, std::string> arrays{};  // by the names that stand for them: "K_smem" for "K"
-  std::vector<std::string> written{};           // of them, those of the file; empty where that is not known
+  std::map<std::string, std::string> arrays{};  // by names used for them: "K_smem" for "K"
+  std::vector<std::string> written{};           // arrays of the file; empty if unknown
 };
 
-// What stands behind a chart.
+// The numbers of a chart.
 Table numbers(const Chart&);
 
-// At most 100 columns wide wherever the words allow it.
+// At most 100 columns wide if the words allow it.
 std::string to_text(const Document&, bool color);
 std::string to_markdown(const Document&);
-// A page: the first heading is its title, those below it its contents.
+// An HTML page: the first heading is its title, and the headings below it are its table of contents.
 std::string to_html(const Document&);
 
 }  // namespace napkin::report

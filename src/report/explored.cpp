@@ -1,5 +1,5 @@
-// Explored -> sections of a report: the trades within twice the least time, every doubling of the room, the time with
-// other pieces, other machines.
+// Sections of a report on the explored surroundings: trades within twice the least time, a curve over doubled
+// capacities, the time with other tiles, and other machines.
 #include "report/explored.hpp"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 namespace napkin::report {
 namespace {
 
-constexpr double times_as_long = 2;  // of the fastest: what is slower still is not worth a line
+constexpr double times_as_long = 2;  // the limit relative to the fastest; slower trades are omitted
 
 void add(Document& made, const std::string& title, Table table, const std::string& words) {
   if (table.rows.empty()) return;

@@ -1,4 +1,4 @@
-// What lies around a plan, as sections and as JSON.
+// The surroundings of a plan, as sections and as JSON.
 #pragma once
 
 #include "report/document.hpp"
@@ -6,9 +6,9 @@
 
 namespace napkin::report {
 
-// Trades, rooms and other pieces of one kernel.
+// Trade-offs, capacities and other pieces of one kernel.
 void add_explored(Document&, const Explored::OfKernel&, const Hardware&);
-// What twice as much of everything would gain.
+// The gains from doubling each resource.
 void add_sensitivity(Document&, const Sensitivity&);
 
 Json front_json(const Front&, const Hardware&);

@@ -1,4 +1,4 @@
-// Saved -> rows, and a sentence about the cut.
+// Prints the rows of a plan, and a sentence about its cut.
 #include "report/plan.hpp"
 
 #include <fmt/format.h>
@@ -115,7 +115,7 @@ const AxisDivision* division_at(const FoundPlan& plan, std::size_t k) {
   return found == plan.divisions.end() ? nullptr : &*found;
 }
 
-// A part for each block is a group of the axis in its length.
+// Replaces a group with one part per block by a group of the undivided axis, of the length of a part.
 std::optional<Partition> undivided(Partition partition, const AxisDivision& division, const Diagram& diagram) {
   std::size_t groups = 0;
   for (auto& split : partition.splits) {
@@ -133,8 +133,8 @@ std::optional<Partition> undivided(Partition partition, const AxisDivision& divi
 
 namespace {
 
-// The labels of a kernel in the names of the file. Those of a divided kernel say what the kernel that merges its parts
-// does too.
+// The labels of a kernel in the names of the file. Labels of a divided kernel also cover the kernel that merges its
+// parts.
 std::optional<std::string> labels_of(const FoundPlan& plan, std::size_t k, const Hardware& hardware) {
   const auto& kernel = plan.plan.kernels[k];
   const auto* division = division_at(plan, k);
@@ -145,7 +145,7 @@ std::optional<std::string> labels_of(const FoundPlan& plan, std::size_t k, const
   return join(statements) + ":" + (labels.empty() ? "" : " " + labels);
 }
 
-// An order of products is told by the arrays that it adds.
+// An order of products is described by the arrays that it adds.
 bool has_text(const Analysis& analysis) {
   if (analysis.plan &&
       std::ranges::any_of(analysis.plan->orders, [](const OrderTaken& one) { return one.made.empty(); }))

@@ -1,4 +1,4 @@
-// Numbers -> words. One function scales; each quantity is a row of unit names.
+// Numbers in words. One function scales them; each quantity is a row of unit names.
 #include "report/quantity.hpp"
 
 #include <fmt/format.h>

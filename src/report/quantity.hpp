@@ -1,4 +1,4 @@
-// Numbers of reports as people read them.
+// Numbers of reports as text.
 #pragma once
 
 #include <optional>
@@ -15,10 +15,10 @@ using napkin::moved;
 using napkin::rate;
 std::string values(double number);                   // "10.0 k values"
 std::string flop(double operations);                 // "4.29 GFLOP"
-std::string lasting(std::optional<double> seconds);  // "-" where unknown
+std::string lasting(std::optional<double> seconds);  // "-" if unknown
 std::string energy(double joules);                   // "1.25 mJ"
 std::string ratio(double number);                    // "32", "1.03"
 std::string share(double part, double whole);        // "43 %"
-std::string bar(double part, double whole);          // "####......", full at ten
+std::string bar(double part, double whole);          // "####......", ten characters
 
 }  // namespace napkin::report

@@ -1,5 +1,4 @@
-// An analysis -> the row of a comparison: its metrics, and what each of them is made of; two rows -> what changed, and
-// what explains it.
+// Makes the row of a comparison from an analysis: its metrics, and the parts of each.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +13,7 @@
 namespace napkin {
 namespace {
 
-// Adds up over kernels; unknown of one kernel is unknown of all.
+// Adds a metric over kernels; if it is unknown for one kernel, the sum is unknown.
 void add(Metrics& metrics, const std::string& name, std::optional<double> value) {
   const auto at =
       std::find_if(metrics.begin(), metrics.end(), [&](const auto& metric) { return metric.first == name; });
@@ -31,7 +30,7 @@ Metrics& parts_of(ComparedRow& row, const std::string& metric) {
   return at == row.parts.end() ? row.parts.emplace_back(metric, Metrics()).second : at->second;
 }
 
-// What crosses between the level and the one above, with the arrays that it is.
+// Adds the bytes that cross between the level and the one above, and the arrays that they belong to.
 void add_crossing(ComparedRow& row, const Hardware& hardware, const KernelCost& cost) {
   for (const auto& level : cost.levels) {
     const auto metric = hardware.levels[level.level - 1].name + ".transfer_bytes";
@@ -41,7 +40,7 @@ void add_crossing(ComparedRow& row, const Hardware& hardware, const KernelCost& 
   }
 }
 
-// Kernels run one after another: memory is that of the kernel that holds most.
+// Kernels run one after another, so the memory is that of the kernel that holds most.
 void add_memory(ComparedRow& row, const Hardware& hardware, const KernelCost& cost) {
   for (const auto& level : cost.levels) {
     const auto metric = hardware.levels[level.level].name + ".memory_bytes";
@@ -55,7 +54,7 @@ void add_memory(ComparedRow& row, const Hardware& hardware, const KernelCost& co
   }
 }
 
-// The launch line by line, where the configuration is what the time was counted with; else what bounds the kernel.
+// The parts of the launch time if the configuration was timed; otherwise what bounds the kernel.
 void add_time(ComparedRow& row, const KernelCost& cost, const std::optional<Configuration>& configuration) {
   add(row.metrics, "time", cost.time_s);
   if (!cost.time_s) return;
@@ -66,7 +65,7 @@ void add_time(ComparedRow& row, const KernelCost& cost, const std::optional<Conf
   for (const auto& line : lines(*launch)) add(parts, line.what, line.seconds);
 }
 
-// Every part at its peak and all at once: the time is that of the slowest.
+// The time if every part runs at its peak and all run at once: that of the slowest part.
 void add_ideal_time(ComparedRow& row, const Hardware& hardware, const KernelCost& cost) {
   add(row.metrics, "ideal_time", cost.ideal_time_s);
   std::pair<std::string, double> slowest;

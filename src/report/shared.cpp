@@ -1,4 +1,4 @@
-// Ways to share a diagram among joined memories -> a table, which is best and why, and JSON.
+// Ways to share a diagram among joined memories: a table, the best way and its reason, and JSON.
 #include "report/shared.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ std::string words(Sharing how) {
   return all[static_cast<std::size_t>(how)];
 }
 
-// What the fastest way has over another.
+// The advantage of the fastest way over another one.
 std::string advantage(const Shared& best, const Shared& other) {
   if (best.crossing_bytes < other.crossing_bytes) return "fewer bytes cross the links";
   if (best.crossing_bytes == other.crossing_bytes)
@@ -33,7 +33,7 @@ std::size_t shared_level(const Hardware& hardware) {
   return static_cast<std::size_t>(joined - hardware.levels.begin()) + 1;
 }
 
-// What a person wrote, beside the ways in equal parts; the labels of that level alone.
+// The partition of the user, next to the ways with equal parts; only its splits at that level.
 std::optional<Shared> as_written(const Analysis& analysis) {
   if (!analysis.by_hand) return std::nullopt;
   const auto level = shared_level(analysis.hardware);

@@ -1,4 +1,4 @@
-// How the children of joined memories may share a diagram, and which way is best.
+// How the children of joined memories may divide a diagram among them, and the best way.
 #pragma once
 
 #include "napkin/report.hpp"
@@ -7,7 +7,7 @@
 
 namespace napkin::report {
 
-void add_shared(Document&, const Analysis&);  // nothing where no memories are joined
+void add_shared(Document&, const Analysis&);  // adds nothing if no memories are joined
 Json shared_json(const Analysis&);
 
 }  // namespace napkin::report

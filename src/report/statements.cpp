@@ -15,7 +15,7 @@ bool is_within(Span inner, Span outer) {
   return inner != Span() && inner.file == outer.file && outer.begin <= inner.begin && inner.end <= outer.end;
 }
 
-// The input or the statement that declares what stands there; empty where none does.
+// The input or statement whose declaration contains the span; empty if there is none.
 std::string declared_at(const Diagram& written, Span span) {
   for (const auto id : written.inputs)
     if (is_within(span, written.at(id).span)) return written.at(id).name;
@@ -34,7 +34,7 @@ std::string input_text(const Diagram& diagram, const Array& array) {
   return fmt::format("input {}: {}{}", array.name, row(array.stored()).name, axes_text(diagram, array));
 }
 
-// As the file has it, on one line.
+// The statement as the file has it, on one line.
 std::string statement_text(const Analysis& analysis, const Statement& statement) {
   const auto [file, begin, end] = statement.span;
   if (begin < end && end <= analysis.source.size()) {
@@ -49,7 +49,7 @@ std::string statement_text(const Analysis& analysis, const Statement& statement)
                      to_text(analysis.written, statement.value));
 }
 
-// Names that stand in drawings, tables and programs, by what declares them.
+// Names of arrays in drawings, tables and programs, by the statement or input that declares them.
 std::map<std::string, std::set<std::string>> arrays_by_statement(const Analysis& analysis) {
   std::map<std::string, std::set<std::string>> all;
   const auto add = [&](const Diagram& diagram) {

@@ -1,4 +1,4 @@
-// Which statement of the file an array or a line of a program comes from.
+// The statement of the file that an array or a line of a program comes from.
 #pragma once
 
 #include "napkin/emit.hpp"
@@ -7,9 +7,9 @@
 
 namespace napkin::report {
 
-// Inputs and statements as they are written, with the arrays that the plan makes of each.
+// Inputs and statements of the file, with the arrays that the plan makes from each.
 Statements statements_of(const Analysis&);
-// The lines of a program, by the name of the statement or of the input that they come from.
+// The lines of a program, with the name of the statement or input that they come from.
 std::vector<Code::Part> parts_of(const std::vector<Traced>&, const Analysis&);
 
 }  // namespace napkin::report

@@ -1,4 +1,4 @@
-// Page -> what could be changed, and what that gains: edits of the diagram, other tiles, other machines.
+// Lists possible changes of a page's plan and their gain: edits of the diagram, other tiles, other machines.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ std::string doubled_words(const std::string& what) {
                      memory_name(what.substr(to + 4)));
 }
 
-// "256, 320: cannot run (no room for registers)": those that lack the same are told of together.
+// For example "256, 320: cannot run (not enough registers)"; consecutive sizes with the same reason share it.
 std::string pieces_words(const std::vector<const OtherPiece*>& pieces, double now) {
   std::vector<std::string> words;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
@@ -48,7 +48,7 @@ std::string pieces_words(const std::vector<const OtherPiece*>& pieces, double no
   return join(words);
 }
 
-// Of one kernel, by axis: what the next sizes of its tile take.
+// Lists, by axis, the effect of the next tile sizes of the longest kernel.
 void list_pieces(Rows& rows, const Page& page) {
   const auto& kernel = page.kernels[page.longest];
   std::vector<std::pair<std::string, std::vector<const OtherPiece*>>> by_axis;

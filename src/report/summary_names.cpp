@@ -1,5 +1,5 @@
-// Kernels of the parts of an axis, and those that merge them, have axes and arrays that nobody wrote. The page tells of
-// them by those of the file: "x 1024" for a part of x, "parts of O" for what the parts leave of O.
+// Kernels of the parts of an axis, and the kernels that merge them, have axes and arrays that are not in the file. The
+// page describes them by those of the file: "x 1024" for a part of x, "parts of O" for the results of the parts.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,19 +14,19 @@ const Array* find_array(const Diagram& diagram, const std::string& name) {
   return found == diagram.arrays.end() ? nullptr : &*found;
 }
 
-// "O" for "O2"; empty where no statement has that name.
+// The name in the file: "O" for "O2". Empty if no statement has such a name.
 std::string written_stem(const Diagram& written, std::string name) {
   while (!name.empty() && name.back() >= '0' && name.back() <= '9') name.pop_back();
   return find_array(written, name) ? name : "";
 }
 
 std::string array_words(const Diagram& written, const std::string& name, const AxisDivision& division) {
-  if (find_array(written, name) || name.find(' ') != std::string::npos) return name;  // told already
+  if (find_array(written, name) || name.find(' ') != std::string::npos) return name;  // already renamed
   if (const auto stem = written_stem(written, name); !stem.empty()) return "parts of " + stem;
   return fmt::format("{} (state of {})", name, division.statements.back());
 }
 
-// Names of the two axes that an axis is divided into, and how they are told.
+// The two axes that an axis is divided into, and the words for them.
 struct Divided {
   std::string part, inside, axis;
   std::int64_t length = 1;  // of a part
@@ -37,7 +37,7 @@ Divided divided(const Diagram& diagram, const AxisDivision& division) {
           diagram.size(division.inside).value_or(1)};
 }
 
-// "x_part 1" is "x 1024"; "x_in_part by 128" is "x by 128".
+// Turns "x_part 1" into "x 1024" and "x_in_part by 128" into "x by 128".
 std::string item_words(const std::string& item, const Divided& of) {
   const auto space = item.find(' ');
   const auto name = item.substr(0, space);
@@ -67,7 +67,7 @@ void name_pieces(KernelSummary& kernel, const Divided& of) {
   }
 }
 
-// The products of the parts are those of the statements, in order.
+// The products of the parts correspond to those of the statements, in order.
 void name_products(KernelSummary& kernel, const std::vector<MatrixProduct>& written, const AxisDivision& division) {
   std::vector<const MatrixProduct*> of_these;
   for (const auto& product : written)

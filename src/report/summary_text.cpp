@@ -1,4 +1,4 @@
-// Page -> text: a heading, then sections with a word of capitals at the margin.
+// Prints a page as text: a heading, then sections with their titles in capitals at the margin.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ std::string counted_words(std::int64_t count, const std::string& unit) {
   return fmt::format("{} {}{}", count, unit, count == 1 ? "" : "s");
 }
 
-// Sections one below the other; what is too long for a line is broken at spaces.
+// Prints sections one below the other; lines that are too long are broken at spaces.
 class Lines {
  public:
   Lines(bool color, std::size_t end) : color_(color), end_(end) {}
@@ -31,7 +31,7 @@ class Lines {
     std::size_t used = margin;
     for (std::size_t begin = 0; begin <= words.size();) {
       auto end = words.find(' ', begin);
-      // Columns are kept apart by several spaces.
+      // Several spaces separate columns, so a line is not broken between them.
       while (end != std::string::npos && end + 1 < words.size() && words[end + 1] == ' ') ++end;
       end = std::min(end, words.size());
       const auto word = words.substr(begin, end - begin);
@@ -44,9 +44,9 @@ class Lines {
     }
     close(line);
   }
-  // In one line, however long.
+  // Text for copying stays on one line, however long.
   void copied(const std::string& words) { close(begun() + on_one_line(words)); }
-  // Sentences under the heading.
+  // A sentence under the heading.
   void head(const std::string& given) {
     const auto words = on_one_line(given);
     const auto cut = words.size() + 2 <= end_ ? std::string::npos : words.rfind(' ', end_ - 2);
@@ -57,7 +57,7 @@ class Lines {
   std::string text() && { return std::move(text_); }
 
  private:
-  // The margin, with the title of the section in its first line.
+  // The margin, with the section's title if this is its first line.
   std::string begun() {
     const auto title = std::exchange(title_, "");
     const auto shown = color_ && !title.empty() ? "\033[1m" + title + "\033[0m" : title;
@@ -76,7 +76,7 @@ std::string where_words(const std::string& bound, const std::string& core = "cor
   return memory_name(bound.substr(0, arrow)) + " -> " + memory_name(bound.substr(arrow + 4));
 }
 
-// What bounds the kernel that takes longest, and how long the tensor cores wait.
+// What limits the kernel that takes longest, and how much of the time the tensor cores are idle.
 std::string bound_line(const Page& page) {
   const auto& longest = page.kernels[page.longest];
   const bool one = page.kernels.size() == 1 && page.of_plan > 1;
@@ -99,7 +99,7 @@ std::string operation_words(const Operations& operations) {
   return fmt::format("{} needed, {} executed", useful, executed);
 }
 
-// ": every group of d' computes S again"
+// Reasons for repeated work: ": every group of d' computes S again"
 std::string reason_words(const Page& page) {
   std::vector<std::string> all;
   for (const auto& kernel : page.kernels)
@@ -178,7 +178,7 @@ std::string room_words(const Page& page, const BlockTile& tile) {
   return fmt::format("{}", fmt::join(words, "; "));
 }
 
-// The text that gives the plan back, in several lines where it is long: a shell takes it so.
+// The --partition text that reproduces the plan. If it is long, it has several lines, which a shell accepts.
 void add_partition(Lines& lines, const std::string& partition) {
   if (partition.empty()) return;
   const std::string option = "--partition \"";
@@ -213,7 +213,7 @@ void add_tile(Lines& lines, const Page& page) {
     add_partition(lines, page.partition);
 }
 
-// With many kernels the text is long, and is found at the end of the page.
+// The --partition text of a plan with many kernels is long and comes at the end of the page.
 void add_plan(Lines& lines, const Page& page) {
   if (page.kernels.size() <= 2 || page.partition.empty()) return;
   lines.section("PLAN");
@@ -241,7 +241,7 @@ void add_time(Lines& lines, const Page& page) {
                           share(cause.seconds, *page.time_s), marks(cause.seconds, *page.time_s)));
 }
 
-// "K 134 MB (128x)"; what moves once needs no number.
+// For example "K 134 MB (128x)"; the factor is omitted if the array moves once.
 std::string array_words(const std::vector<Crossing::OfArray>& arrays) {
   constexpr double once = 1.005;
   constexpr std::size_t most = 3;

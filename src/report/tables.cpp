@@ -1,4 +1,4 @@
-// Costs -> rows of words.
+// Turns costs into rows of words.
 #include "report/tables.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ std::string plural(std::int64_t count, const std::string& unit) {
   return fmt::format("{} {}{}", count, unit, count == 1 ? "" : "s");
 }
 
-// "32 blocks", "8 warps in each, 256 in all"; where it is known which warps compute them, "2 pieces in each, ...".
+// For example "32 blocks" or "8 warps in each, 256 in all"; with a configuration "2 tiles in each, .., by 8 warps".
 std::string groups_text(const Analysis& analysis, const LevelCost& cost, const Configuration* configured) {
   const auto& unit = analysis.hardware.levels[cost.level].unit;
   if (cost.together > 1) return fmt::format("{} together hold each", plural(cost.together, unit));
@@ -40,7 +40,7 @@ std::string splits_text(const Kernel& kernel, std::size_t level) {
   return words.empty() ? "whole" : join(words);
 }
 
-// A level's memory in the unit that its capacity is given in.
+// The memory of a level, in the unit of its capacity.
 struct Memory {
   double exact, ideal;
   std::string (*words)(double);
@@ -57,7 +57,7 @@ bool counts_values(const Analysis& analysis) {
   return std::any_of(levels.begin(), levels.end(), [](const Level& level) { return level.in_values; });
 }
 
-// "f16"; of a tile that is widened there, "f8e4m3 → f16".
+// For example "f16", or "f8e4m3 → f16" for a tile that is widened there.
 std::string format_text(const HeldArray& array) {
   const auto here = std::string(row(array.type).name);
   return array.type == array.stored ? here : fmt::format("{} → {}", row(array.stored).name, here);

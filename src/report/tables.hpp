@@ -10,15 +10,15 @@ namespace napkin::report {
 
 using Rows = std::vector<std::vector<std::string>>;
 
-// The splits of every level, how many pieces they make, and which warps compute them, where that is configured.
+// The splits of every level, the number of their pieces, and, if there is a configuration, the warps that compute them.
 Table partition_table(const Analysis&, std::size_t kernel, const Candidate&, const Configuration*);
-Table level_table(const Analysis&, const KernelCost&);  // what moves into a level, what it holds, how long it takes
-// How its numbers differ from those of the launch; empty where they do not.
+Table level_table(const Analysis&, const KernelCost&);  // for each level: bytes moved into it, bytes held, time
+// How the numbers of level_table() differ from those of the launch; empty if they do not.
 std::string level_words(const Analysis&, const KernelCost&, const Configuration*);
-Table held_table(const Analysis&, const KernelCost&);    // what the largest column of a level holds
-Table array_table(const Analysis&, const KernelCost&);   // what moves of every array, and how often
-Table sector_table(const Analysis&, const KernelCost&);  // levels at which pieces are narrower than what moves whole
-Table mask_table(const Analysis&, const KernelCost&);    // loops that pass pieces over
+Table held_table(const Analysis&, const KernelCost&);    // what the largest column of each level holds
+Table array_table(const Analysis&, const KernelCost&);   // how many bytes of each array move, and how often
+Table sector_table(const Analysis&, const KernelCost&);  // levels where tiles are narrower than sectors
+Table mask_table(const Analysis&, const KernelCost&);    // loops that skip pieces
 Table unit_table(const KernelCost&);
 Table ranking_table(const Analysis&, const std::vector<Candidate>& best);
 // "307 W on average, below the limit of 400 W".

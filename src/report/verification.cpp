@@ -1,4 +1,4 @@
-// A verification -> text, markdown and `napkin.verification/1`.
+// Prints a verification as text, markdown and `napkin.verification/1`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ int exponent_of(double number) {
   return number > 0 && std::isfinite(number) ? static_cast<int>(std::floor(std::log10(number))) : 0;
 }
 
-// With an exponent that another number has, so that the two are read side by side: 0.4e-05 of 4.6e-05.
+// Uses the exponent of another number, so that the two compare easily: 0.4e-05 of 4.6e-05.
 std::string difference(double error, int exponent) {
   if (error == 0) return "0";
   if (!std::isfinite(error)) return fmt::format("{}", error);
@@ -131,7 +131,7 @@ Json level_json(const std::string& name, const Count::At& predicted, const Count
           {"counted_memory_values", counted.memory_values}};
 }
 
-// Kernels run one after another: what they move adds up, what they hold does not.
+// Kernels run one after another: their transfers add up, and their memory does not.
 void add(Count::At& all, const Count::At& kernel) {
   all.transfer_values += kernel.transfer_values;
   all.transfer_bytes += kernel.transfer_bytes;

@@ -1,4 +1,4 @@
-// Derivations in words: columns as assignments, verdicts as rows of a table.
+// Derivations in words: columns as assignments, and verdicts as rows of a table.
 #include "report/words.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ std::vector<std::string> unique(const std::vector<std::string>& names) {
   return once;
 }
 
-// The statements whose result has the wire, and those that every group must compute again.
+// The statements whose result has the wire, and the arrays that every group must compute again.
 std::string weave(const Derivation& derivation, const Verdict& verdict, const Groupable& group) {
   std::vector<std::string> woven;
   for (const auto id : derivation.statements) {
@@ -45,7 +45,7 @@ void add_programs(Table& table, const Streamable& stream) {
   for (const auto& note : stream.notes) table.rows.push_back({"", "note", note, ""});
 }
 
-// One row where group and stream are refused for the same reason.
+// Prints one row if group and stream are refused for the same reason.
 void add_refusals(Table& table, const Verdict& verdict) {
   const auto* group = std::get_if<Refused>(&verdict.group);
   const auto* stream = std::get_if<Refused>(&verdict.stream);
@@ -90,7 +90,7 @@ std::string join_and(const std::vector<std::string>& words) {
   return join({words.begin(), words.end() - 1}) + " and " + words.back();
 }
 
-// A cast of a finished value to its declared type reads `O = O`, which says nothing.
+// Omits a cast of a finished value to its declared type, which would read `O = O`.
 std::vector<std::string> program_lines(const Diagram& scratch, const std::vector<Column>& columns) {
   std::vector<std::string> lines;
   for (const auto& column : columns) {

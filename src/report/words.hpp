@@ -1,4 +1,4 @@
-// What several reports say in the same words: statements, verdicts, columns.
+// Words that several reports share: statements, verdicts, columns.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ std::string wire_name(const Derivation&, WireId);
 
 bool groups(const Verdict&);
 const Streamable* streams(const Verdict&);
-std::string refusal(const Refused&);            // the reason, and what would mend it
+std::string refusal(const Refused&);            // the reason, and what would remove it
 std::string_view combine_name(const Carried&);  // "max", or "mean"
 std::string state(const Streamable&);           // "m (max), l (sum)"
 std::string rules(const Streamable&);           // "S3 S5 S6"
@@ -29,10 +29,10 @@ std::vector<std::string> program_lines(const Diagram& scratch, const std::vector
 // "smem: 12 KiB over; most of it is K"
 std::string overrun_text(const Hardware&, const Overrun&);
 
-// "tensor"; of a level, "transfers from l2 to smem".
+// "tensor"; for a level, "transfers from l2 to smem".
 std::string bound_text(const std::string& by, const std::string& from);
 
-// What the statements allow, one or more rows per wire.
+// The verdicts of the statements, one or more rows per wire.
 Table verdict_table(const Derivation&, bool with_programs);
 
 }  // namespace napkin::report

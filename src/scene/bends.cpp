@@ -1,6 +1,6 @@
-// Bends begin and end together where they can. Where three wires would cross in one point, some begin later: as few as
-// possible, found one after another; of many wires that reverse their order, all, from the top or with ever longer
-// waits.
+// Bends begin and end together if possible. If three wires would cross in one point, some begin later: as few as
+// possible, found one after another. If many wires reverse their order, all of them begin one after another, from the
+// top or with growing delays.
 #include "scene/bends.hpp"
 
 #include <algorithm>
@@ -12,16 +12,16 @@ namespace napkin::scene {
 namespace {
 
 constexpr double most_bend = 16 * cell;
-constexpr double least_apart = 4;       // wires that come nearer than this seem to touch
-constexpr std::size_t most_wires = 24;  // beyond, no crossing is looked at: there are too many
+constexpr double least_apart = 4;       // wires that are closer than this seem to touch
+constexpr std::size_t most_wires = 24;  // with more wires, crossings are not examined
 
-// Steep ones are not given more than `most_bend`.
+// Steep bends are at most `most_bend` wide.
 double bend_width(double furthest) {
   return furthest == 0 ? 0 : std::min(most_bend, cell * std::ceil(furthest / row_height));
 }
 
-// The share of its way that a bend has gone at a share of its width: a cubic between level ends, whose inner points
-// stand in the middle.
+// How far a bend has gone at a share of its width: a cubic with level ends, whose inner control points are in the
+// middle.
 double gone_exactly(double share) {
   double low = 0, high = 1;
   for (int i = 0; i < 30; ++i) {
@@ -58,7 +58,7 @@ double crossing(const Bend& a, const Bend& b, double width) {
   return low;
 }
 
-// Two wires run so close for a while that they seem to be one.
+// Whether two wires run so close for a while that they look like one.
 bool touch(const Bend& a, const Bend& b, double width) {
   if (a.from == b.from || a.to == b.to) return false;
   int close = 0;
@@ -71,11 +71,11 @@ bool touch(const Bend& a, const Bend& b, double width) {
 }
 
 struct Tangle {
-  std::vector<bool> wires;  // that are part of it
+  std::vector<bool> wires;  // wires that are part of the tangle
   std::size_t count = 0;
 };
 
-// Crossings of two wires that a third one goes through, and wires that touch.
+// Finds crossings of two wires that a third one passes through, and wires that touch.
 Tangle tangle(const std::vector<Bend>& bends) {
   const double width = width_of(bends);
   Tangle made{std::vector<bool>(bends.size()), 0};
@@ -93,7 +93,7 @@ Tangle tangle(const std::vector<Bend>& bends) {
   return made;
 }
 
-// The wire that helps most by beginning later, if there is one.
+// Delays the wire that helps most, if there is one.
 bool delay_one(std::vector<Bend>& bends, Tangle& now) {
   auto best = bends;
   auto least = now;
@@ -112,7 +112,7 @@ bool delay_one(std::vector<Bend>& bends, Tangle& now) {
   return true;
 }
 
-// How much of the tangle is left.
+// Delays wires one by one; returns how much of the tangle remains.
 std::size_t untangle(std::vector<Bend>& bends) {
   auto now = tangle(bends);
   while (now.count > 0 && delay_one(bends, now)) {
@@ -120,7 +120,7 @@ std::size_t untangle(std::vector<Bend>& bends) {
   return now.count;
 }
 
-// From the top, each after it has waited for the one before, the next ones longer by `more`.
+// The bends begin in turn from the top, each `wait` after the one before; the delays grow by `more`.
 void begin_in_turn(std::vector<Bend>& bends, double width, double wait, double more) {
   std::vector<Bend*> order;
   for (auto& bend : bends) order.push_back(&bend);

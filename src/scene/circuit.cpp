@@ -1,5 +1,5 @@
-// Statements are walked from their values down. What a call of the user made stays one function; sums of products are
-// contractions; what lies between those is one box.
+// Builds a circuit from the statements, walking each from its value down. A call of the user becomes one function, a
+// sum of products becomes a contraction, and everything between them becomes a box.
 #include "scene/circuit.hpp"
 
 #include <fmt/format.h>
@@ -55,7 +55,7 @@ class Builder {
     arrays_[statement.output] = value;
   }
 
-  // Repeated along wires that it lacks, in another type, or as it is.
+  // A value that is repeated along new wires, cast, or copied.
   std::size_t copy(std::size_t value, const Array& to) {
     const auto& from = circuit_.values[value];
     const bool repeated = from.wires.size() < to.wires.size();
@@ -95,14 +95,14 @@ class Builder {
 
   bool constant(ExprId id) const { return free_wires(diagram_, id).empty() && arrays_read(diagram_, id).empty(); }
 
-  // Wires of what the values have that are not among `less`, in their order.
+  // The wires of the values in order, without those in `less`.
   std::vector<WireId> wires_of(const std::vector<std::size_t>& values, const std::vector<WireId>& less) const {
     std::vector<WireId> wires;
     for (const auto value : values) append_new(wires, circuit_.values[value].wires);
     std::erase_if(wires, [&](WireId wire) { return contains(less, wire); });
     return wires;
   }
-  // The same, and what else the expression varies along.
+  // The wires of the values along which the expression varies, then its other wires.
   std::vector<WireId> wires_of(const std::vector<std::size_t>& values, ExprId id) const {
     const auto free = free_wires(diagram_, id);
     auto wires = wires_of(values, std::vector<WireId>{});
@@ -127,7 +127,7 @@ class Builder {
         });
   }
 
-  // A call that keeps what it reduces is a normalisation; one that reduces nothing is pointwise.
+  // A call that keeps the wires that it reduces is a normalisation; a call that reduces nothing is pointwise.
   std::size_t make_call(ExprId id, const Call& call) {
     std::vector<std::size_t> reads;
     std::string constants;
@@ -150,7 +150,7 @@ class Builder {
 
   // ---- accesses
 
-  // Read in place, an array is its own value. Else a reindexing makes the wires that are read from those it has.
+  // An array read at its own place is its own value. Otherwise a reindexing turns its wires into the wires of the read.
   std::size_t make_access(ExprId id, const Access& access) {
     const auto value = arrays_.at(access.array);
     const auto own = circuit_.values[value].wires;
@@ -202,7 +202,7 @@ class Builder {
       for (const auto argument : apply->arguments) factors(argument, all);
   }
 
-  // Every wire that is summed over is one of at least two different factors, and every factor has wires.
+  // Whether every summed wire belongs to at least two different factors, and every factor has wires.
   bool meet(const std::vector<WireId>& over, const std::vector<ExprId>& product) const {
     const std::set<ExprId> different(product.begin(), product.end());
     const auto has_wires = [&](ExprId factor) {
@@ -246,7 +246,7 @@ class Builder {
   }
   bool boolean(const Access& access) const { return diagram_.at(access.array).type == Datatype::boolean; }
 
-  // `where` of a condition on positions, or of an array of conditions, and a constant elsewhere.
+  // `where` with a condition on positions, or on an array of conditions, and a constant for the other case.
   bool is_mask(ExprId id) const {
     const auto* apply = std::get_if<Apply>(&diagram_.at(id).node);
     if (apply == nullptr || apply->function->role != Role::choose) return false;
@@ -278,14 +278,14 @@ class Builder {
            (calls_.contains(id) && !constant(id)) || is_mask(id);
   }
 
-  // The expression with what other functions make in place of them: by name, or `·` inside a statement.
+  // The expression as words, with the results of other functions by name, or as `·` within a statement.
   std::string words(ExprId id, std::vector<std::size_t>& reads, std::optional<ExprId> root) {
     auto shortened = diagram_;
     const auto shown = with_leaves(shortened, id, reads, root);
     return to_short_text(shortened, shown);
   }
 
-  // What is only read elsewhere keeps its name.
+  // An array that is only reindexed keeps its name.
   std::string word_of(std::size_t value) const {
     const auto& functions = circuit_.functions;
     const auto made = std::find_if(functions.begin(), functions.end(), [&](const auto& f) { return f.makes == value; });
@@ -326,7 +326,7 @@ class Builder {
   Circuit circuit_;
   std::map<ExprId, const Call*> calls_;
   std::map<ArrayId, std::size_t> arrays_;
-  std::map<ExprId, std::size_t> made_;  // in the statement at hand
+  std::map<ExprId, std::size_t> made_;  // values of the current statement
   std::size_t statement_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// A diagram -> functions one after another, as they are drawn: contractions, reductions, what the user called by name,
+// A diagram -> its functions in the order in which they are drawn: contractions, reductions, defs that the user called,
 // boxes of pointwise functions, masks and reindexings, each with the values that it reads and the one that it makes.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace napkin::scene {
 
-// An array of the file, or what a function inside a statement makes.
+// An array of the file, or the result of a function inside a statement.
 struct Value {
   std::string name;              // empty inside a statement
   std::optional<ArrayId> array;  // none inside a statement
@@ -22,12 +22,12 @@ struct Value {
 struct Function {
   MarkKind kind = MarkKind::pointwise;
   std::string name;                // "softmax", "exp(S - L)", "x <= q"
-  std::string about;               // a sentence without its full stop
-  std::vector<std::size_t> reads;  // values, each once
-  std::vector<WireId> acts;        // wires of what it reads that it does more with than being woven over them
+  std::string about;               // a sentence without a full stop
+  std::vector<std::size_t> reads;  // the values read, each once
+  std::vector<WireId> acts;        // wires of what it reads that it is not merely woven over
   std::size_t makes = 0;
   std::size_t statement = 0;
-  std::map<WireId, WireId> as{};  // of `acts`, which a reindexing reads position by position, and as which wire
+  std::map<WireId, WireId> as{};  // of `acts` that a reindexing reads position by position: the wire each becomes
 };
 
 struct Circuit {
@@ -37,11 +37,11 @@ struct Circuit {
 };
 Circuit circuit(const Diagram&);
 
-// The name of an array or wire as it is drawn: of a long one the beginning and the last letters, in which those that
-// begin alike differ.
+// The name of an array or wire as it is drawn. A long name is shortened to its beginning and its last letters, in which
+// names with the same beginning differ.
 std::string short_name(std::string_view);
 
-// The functions of some statements alone, with the same values.
+// The functions of some statements only, with the same values.
 Circuit part(const Circuit&, const Derivation&);
 
 }  // namespace napkin::scene

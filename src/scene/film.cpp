@@ -1,6 +1,6 @@
-// A derivation -> pictures, one a step: the diagram; its statements apart and fused; what calls stand for; what each
-// rule made of an array, before and after; one piece of the stream, with what is carried from piece to piece, and what
-// follows after the last; and with a plan, what stands in which memory, and the plan.
+// Draws a derivation as pictures, one for each step: the diagram; its statements apart and fused; the expanded calls;
+// what each rule changed, before and after; one piece of the stream, with the carried state and what follows the last
+// piece; and with a plan, the level that holds each array, and the plan.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 
 using namespace scene;
 
-// A diagram of some statements alone: what they read and do not make is their input.
+// A diagram of some statements; arrays that they read and do not make become inputs.
 Diagram excerpt(Diagram scratch, const std::vector<Statement>& statements, std::set<ArrayId> outputs) {
   scratch.statements = statements;
   std::set<ArrayId> made, inputs;
@@ -46,7 +46,7 @@ void add(Page& page, const Diagram& diagram) {
   page.add({diagram, all, nullptr}, {});
 }
 
-// The first stream that carries something, or else the first.
+// The first stream that carries a state, or else the first stream.
 std::optional<WireId> told_stream(const Kernel& kernel) {
   std::optional<WireId> first;
   for (const auto& split : kernel.partition.splits) {
@@ -59,7 +59,7 @@ std::optional<WireId> told_stream(const Kernel& kernel) {
   return first;
 }
 
-// Arrays that need all of a wire.
+// Arrays that reduce over the whole wire.
 std::set<std::string> needing_all(const Derivation& derivation, WireId wire) {
   std::set<std::string> all;
   for (const auto& column : derivation.columns)
@@ -68,12 +68,12 @@ std::set<std::string> needing_all(const Derivation& derivation, WireId wire) {
   return all;
 }
 
-// "m = n".
+// Whether the column is a copy such as "m = n".
 bool is_copy(const Diagram& scratch, const Column& column) {
   return !column.fold && std::holds_alternative<Access>(scratch.at(column.value).node);
 }
 
-// A reduction that the next column makes an array of the same name of is called like the array and the reduction.
+// Renames a reduction that shares its name with an array computed from it, by appending the name of the reduction.
 void name_apart(Diagram& scratch, const std::vector<Column>& columns) {
   for (const auto& column : columns) {
     const auto name = scratch.at(column.output).name;
@@ -85,10 +85,10 @@ void name_apart(Diagram& scratch, const std::vector<Column>& columns) {
   }
 }
 
-// What the steps to a stream are told with.
+// Context for the words of a stream's steps.
 struct Around {
-  std::vector<Column> computed{};  // by the stream
-  std::set<std::string> ends{};    // arrays that need all of the axis
+  std::vector<Column> computed{};  // columns that the stream computes
+  std::set<std::string> ends{};    // arrays that need the whole axis
   std::string axis{};
 };
 
@@ -104,7 +104,7 @@ class Film {
     frames_.back().description = described(circuit(diagram));
   }
 
-  // The diagram that the plan is of.
+  // The diagram that the plan uses, if it differs from the file.
   void add_changed(const std::vector<std::string>& changes, const Hardware& hardware) {
     auto page = begin(fmt::format("for {}", hardware.name), "other statements give the same results faster");
     for (std::string_view change : changes) {
@@ -116,7 +116,7 @@ class Film {
     frames_.push_back(page.end());
   }
 
-  // Nothing where every statement stays a kernel of its own.
+  // Draws nothing if every statement stays a kernel of its own.
   void add_fusion(const std::vector<const Derivation*>& kernels) {
     const auto fused = [](const Derivation* one) { return one->statements.size() > 1; };
     if (std::ranges::none_of(kernels, fused)) return;
@@ -137,7 +137,7 @@ class Film {
     frames_.push_back(page.end());
   }
 
-  // Room: what the memories lack without the stream.
+  // `room` says in which memories the arrays do not fit without the stream.
   void add_derivation(const Derivation& derivation, std::optional<WireId> wire, const std::vector<std::string>& room) {
     add_columns(derivation);
     add_rewritings(derivation.trace, {}, [&](const Rewriting&) { return derivation.scratch; });
@@ -162,7 +162,7 @@ class Film {
   std::vector<Scene> run() { return std::move(frames_); }
 
  private:
-  // What calls stand for, array by array.
+  // The expanded calls, array by array.
   void add_columns(const Derivation& derivation) {
     const bool more = derivation.columns.size() > derivation.statements.size();
     if (!more || !has_calls(derivation)) return;
@@ -191,7 +191,7 @@ class Film {
     return page;
   }
 
-  // What the steps to a stream are for: what ends the wire, and so must be carried.
+  // The purpose of the steps to a stream: the reductions over the wire must be carried.
   void add_aim(const Derivation& derivation, const Streamable& stream, WireId wire) {
     const auto& axis = diagram_.at(wire).name;
     std::vector<Column> ends;
@@ -208,7 +208,7 @@ class Film {
     frames_.push_back(page.end());
   }
 
-  // Steps that differ in names alone are drawn once, and of later kernels told by the number of the picture.
+  // Steps that differ only in names are drawn once; later kernels refer to the number of that picture.
   template <class Told>
   void add_rewritings(const std::vector<Rewriting>& steps, const Around& around, Told told) {
     std::vector<std::string> shapes;
@@ -229,7 +229,7 @@ class Film {
     }
   }
 
-  // What a step does, whatever its arrays are called.
+  // A description of a step that does not depend on the names of its arrays.
   static std::string shape(Diagram scratch, const Rewriting& step) {
     scratch.at(step.array).name = "#";
     for (auto& wire : scratch.wires) wire.name = "%";
@@ -264,7 +264,7 @@ class Film {
     return words == name ? fmt::format("{} is the carried state", name) : fmt::format("{} = {}", name, words);
   }
 
-  // What the step reads anew, where these columns compute it.
+  // Defines the names that the step newly reads, if these columns compute them.
   static std::string with_words(Diagram scratch, const Rewriting& step, const std::vector<Column>& computed) {
     const auto old = arrays_read(scratch, step.before), now = arrays_read(scratch, step.after);
     const auto has = [](const auto& all, ArrayId id) { return std::ranges::find(all, id) != all.end(); };
@@ -310,9 +310,9 @@ class Film {
   const Diagram& diagram_;
   double width_;
   std::vector<Scene> frames_;
-  bool aimed_ = false;                        // the aim is told once
-  std::map<std::string, std::size_t> drawn_;  // what steps do, and their first picture
-  std::vector<std::size_t> as_before_;        // pictures that tell steps of the kernel at hand
+  bool aimed_ = false;                        // whether the purpose has been drawn, which happens once
+  std::map<std::string, std::size_t> drawn_;  // descriptions of steps, and the number of their first picture
+  std::vector<std::size_t> as_before_;        // earlier pictures that show steps of the current kernel
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Sentences of the film; see film_words.hpp. They follow from the expressions of a step and from the sizes of arrays.
+// Sentences of the film; see film_words.hpp. They are made from the expressions of a step and the sizes of arrays.
 #include "scene/film_words.hpp"
 
 #include <fmt/format.h>
@@ -44,11 +44,11 @@ std::string and_words(const Texts& all) {
   return text;
 }
 
-// What a step leaves as it was, and joins with what is carried.
+// Whether a step keeps its expression and joins it with the carried state.
 bool joins(const Diagram& scratch, const Rewriting& step) {
   return step.after != step.before && any_part(scratch, step.after, [&](ExprId part) { return part == step.before; });
 }
-// What is summed no longer reads it, and now reads it.
+// The arrays that moved out of the reductions, and those that moved in.
 Texts left(const Diagram& scratch, const Rewriting& step) {
   return without(inside(scratch, step.before), inside(scratch, step.after));
 }
@@ -72,7 +72,7 @@ double bytes(const Diagram& diagram, const std::vector<ArrayId>& all) {
   return sum;
 }
 
-// "16.8 M values"; nothing while sizes are open.
+// For example "16.8 M values"; empty if sizes are symbolic.
 std::string amount(const Diagram& diagram, const std::vector<ArrayId>& all) {
   for (const auto id : all)
     if (values(diagram, id) == 0) return "";
@@ -80,7 +80,7 @@ std::string amount(const Diagram& diagram, const std::vector<ArrayId>& all) {
   return counted(count) + (count == 1 ? " value" : " values");
 }
 
-// Passes over the wire when each reduction waits for those that it reads.
+// The number of passes over the wire if each reduction waits for those that it reads.
 int passes(const Derivation& derivation, WireId wire) {
   std::map<ArrayId, int> depth;
   int most = 0;

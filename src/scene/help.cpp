@@ -1,4 +1,4 @@
-// What is drawn -> how to read it, for who has never seen it: a line for each sign that is there.
+// Explains a drawing to a newcomer: one line for each kind of sign that it contains.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// A diagram, alone or kernel by kernel -> a scene.
+// Lays out a diagram, alone or kernel by kernel, as a scene.
 #include <fmt/format.h>
 
 #include "scene/page.hpp"

@@ -1,4 +1,4 @@
-// Everything is read off the loop nest and the cost; nothing is decided here.
+// Reads the levels of arrays from the loop nest and the cost; nothing is decided here.
 #include "scene/levels.hpp"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@
 namespace napkin::scene {
 namespace {
 
-// Where columns leave what they compute, by array.
+// The levels at which columns store what they compute, by array.
 void find_computed(const LoopNest& nest, const LoopBody& block, std::map<ArrayId, std::size_t>& levels) {
   for (const auto& step : block.steps)
     match(
@@ -36,7 +36,7 @@ std::optional<std::pair<std::size_t, std::size_t>> held_at(const LoopNest& nest,
   return found;
 }
 
-// What columns on matrix units sum over.
+// The wires over which columns on matrix units sum.
 void find_contracted(const LoopNest& nest, const LoopBody& block, const Hardware& hardware,
                      std::set<std::vector<WireId>>& contracted) {
   for (const auto& step : block.steps)

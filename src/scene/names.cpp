@@ -1,4 +1,5 @@
-// A wire has its name where it begins, with its size where it is first shown, or on a machine with the piece at hand.
+// A wire has its name where it begins. Its size is given where it first appears, or, on a machine, the size of the
+// piece.
 #include "scene/names.hpp"
 
 #include <fmt/format.h>
@@ -63,7 +64,7 @@ double Names::part(const Lane& first, double x, std::optional<std::size_t> level
   return x + text_width(words);
 }
 
-// The array that a statement makes of what stands inside it.
+// The array of the statement that contains this value.
 std::string Names::statement_of(std::size_t value) const {
   const auto& functions = inks_.circuit.functions;
   const auto inside = std::ranges::find(functions, value, &Function::makes);

@@ -1,4 +1,4 @@
-// The names of arrays and wires, where they are written.
+// The names of arrays and wires, and where they are written.
 #pragma once
 
 #include <map>
@@ -11,31 +11,31 @@
 
 namespace napkin::scene {
 
-// What earlier rows have already said.
+// The names that earlier rows have already shown.
 struct Said {
   std::set<WireId> sizes;
   std::set<std::string> ids;
-  std::set<std::size_t> loaded, saved;       // values of the kernel at hand
-  std::map<std::size_t, std::string> parts;  // what values inside its statements are called
+  std::set<std::size_t> loaded, saved;       // values of the current kernel
+  std::map<std::size_t, std::string> parts;  // the names of values inside its statements
 };
 
-constexpr double name_rise = 16;  // of an array's name above its first wire
+constexpr double name_rise = 16;  // the distance of an array's name from its first wire
 
 class Names {
  public:
   Names(const Inks& inks, Said& said, std::vector<Mark>& marks) : inks_(inks), said_(said), marks_(marks) {}
 
-  // Each writes at `x` and gives where the words end. `next` is the first function that may read the value.
+  // Each writes at `x` and returns where the words end. `next` is the first function that may read the value.
   double wire(const Lane&, double x, std::size_t next, std::optional<std::size_t> level);
   double size(const Lane&, double x, const std::string& size, std::optional<std::size_t> level);
-  // Above the first wire of an array; inside a statement there is nothing to write.
+  // Writes the name above the first wire of an array; nothing inside a statement.
   double array(const Lane& first, double x, std::optional<std::size_t> level);
-  // There too, what is inside a statement and goes on in another row: "part of S".
+  // Writes in the same place, for a value inside a statement that continues in another row: "part of S".
   double part(const Lane& first, double x, std::optional<std::size_t> level);
 
-  // "s_x 64": what of the wire is at hand at a level. Where it is read as another wire, the piece is that one's.
+  // "s_x 64": the piece of the wire at a level. If the wire is read as another wire, it is the piece of that wire.
   std::string piece(const Lane&, std::size_t next, std::size_t level) const;
-  // The function that reads the value next.
+  // The next function that reads the value.
   const Function* next_reader(std::size_t value, std::size_t from) const;
 
  private:

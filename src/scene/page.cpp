@@ -1,4 +1,4 @@
-// Rows one below another, broken between statements where the width is full.
+// Places rows one below another, broken between statements when the width is full.
 #include "scene/page.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr double margin = 24, above_rows = 36, row_gap = 36, figure_line = 24, level_column = 72;
 
-// Functions before which a row may begin: the first of each statement, or any where one statement alone is too wide.
+// Functions at which a row may begin: the first of each statement, or any one if a single statement is too wide.
 std::vector<std::size_t> break_rows(const Circuit& circuit, const DrawnRow& one, double width) {
   std::vector<std::size_t> breaks = {0};
   const auto count = circuit.functions.size();
@@ -51,7 +51,8 @@ void move(Mark& mark, double dx, double dy) {
   }
 }
 
-// Of the first level that is said where it is loaded and saved; of deeper ones in one place.
+// The words for a level's work. At the outermost level the transfers are drawn where they happen, so only the memory is
+// given; for deeper levels all of it is in one place.
 std::string work_words(const Figures& at, bool outermost) {
   if (outermost) return at.holds;
   return fmt::format("H {} in, {} out; {}", at.moves_all(false), at.moves_all(true), at.holds);
@@ -134,8 +135,8 @@ Scene Page::end() {
   return std::move(scene_);
 }
 
-// What a row takes beside its functions shows only once it is drawn: where one is too wide, all are broken earlier, and
-// those that fit beside each other are joined again.
+// The exact width of a row is known only after drawing it. If a row is too wide, all rows are broken earlier, and then
+// rows that fit side by side are joined again.
 std::vector<Row> Page::broken(const Inks& inks, double first_work) const {
   auto one = rows(inks.circuit, {0, inks.circuit.functions.size()});
   place(one);
@@ -177,8 +178,8 @@ bool Page::is_used(std::size_t level) const {
   return std::any_of(scene_.marks.begin(), scene_.marks.end(), [&](const Mark& mark) { return mark.level == level; });
 }
 
-// The table above the columns: each figure over what it measures. What a kernel holds, and what it moves further
-// down, is said above its first row.
+// Writes the table above the columns: each figure over what it measures. The memory of a kernel, and its transfers at
+// deeper levels, are above its first row only.
 void Page::add_figures(const DrawnRow& drawn, const std::vector<Figures>& figures, bool first) {
   const auto &load = drawn.load, &save = drawn.save;
   const auto begin = std::max(load.to, level_column), end = save.arrays.empty() ? drawn.width : save.from;

@@ -1,4 +1,4 @@
-// A page on which rows are put one below another, with headings, figures and a legend.
+// A page of rows, one below another, with headings, figures and a legend.
 #pragma once
 
 #include <string>
@@ -11,14 +11,14 @@ namespace napkin::scene {
 class Page {
  public:
   Page(double width, std::string title, std::string description);
-  // From here on wires have levels.
+  // From here on, wires have levels.
   void set_levels(std::vector<InkedLevel> levels) { scene_.levels = std::move(levels); }
 
   void add_heading(const std::string& words);
-  // Rows broken between statements where the width is full, with figures above them if there are any.
+  // Adds rows, broken between statements at the full width, with figures above them if there are any.
   void add(const Inks&, const std::vector<Figures>&);
   void add_legend();
-  // Whether such words end the label of a wire.
+  // Whether the label of a wire ends with these words.
   bool says(const std::string& words) const;
   Scene end();
 
@@ -35,9 +35,9 @@ class Page {
   double y_ = 0;
 };
 
-// What the functions do, in sentences.
+// Sentences that describe what the functions do.
 std::string described(const Circuit&);
-// How to read what is drawn of a circuit, and what stands on the wires and above the columns of a plan: a line each.
+// How to read the drawing of a circuit, and the labels on the wires and above the columns of a plan: one line each.
 std::vector<std::string> reading_help(const Circuit&);
 std::vector<std::string> reading_help(const Diagram&, const Plan&, std::optional<std::int64_t> divisor);
 

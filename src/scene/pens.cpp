@@ -1,4 +1,4 @@
-// Pens: points are added only where a wire turns, so that what is straight is one segment.
+// Pens add points only where a wire turns, so that a straight wire is one segment.
 #include "scene/pens.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Wires being drawn from left to right: one pen each, lifted where the wire ends or is labelled.
+// Wires that are drawn from left to right: one pen each, lifted where the wire ends or is labelled.
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@
 
 namespace napkin::scene {
 
-// What takes a value's wires to their looks and words.
+// What determines the looks and words of a value's wires.
 struct Inks {
   const Diagram& diagram;
   const Circuit& circuit;
@@ -27,14 +27,14 @@ class Pens {
   Pens(const Inks& inks, std::vector<Mark>& marks) : inks_(inks), marks_(marks) {}
 
   void put(const Lane& lane, Point at) { lines_[key(lane)] = {{at}, inks_.home(lane)}; }
-  // From here on at another level of memory.
+  // Continues the wire at another level of memory.
   void move_to(const Lane& lane, std::optional<std::size_t> level);
   bool down(const Lane& lane) const { return lines_.contains(key(lane)); }
   double height(const Lane& lane) const { return lines_.at(key(lane)).points.back().y; }
-  // Level to `x`, or bending on the way there from `bend` on.
+  // Draws the wire level to `x`, or bending to another height between `begin` and `end`.
   void level(const Lane& lane, double x);
   void bend(const Lane& lane, double begin, double end, double y);
-  // The wire goes on as another one.
+  // The wire continues as another one.
   void rename(const Lane& from, const Lane& to);
   void lift(const Lane& lane);
   void lift_all();

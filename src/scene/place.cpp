@@ -1,5 +1,5 @@
-// Heights. Each column in turn takes the heights of its neighbour as near as its order and distances allow: the least
-// squares under those are found by pooling neighbours that come too close. Sweeps go forth and back until wires that
+// Places wires at heights. Each column takes the heights of its neighbour as closely as its order and distances allow:
+// a least-squares fit, found by pooling neighbours that come too close. Sweeps go forth and back until the wires that
 // can be straight are.
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 namespace napkin::scene {
 namespace {
 
-// Least distances from the first lane of the column.
+// The least distances from the first lane of the column.
 std::vector<double> offsets(const Lanes& column) {
   std::vector<double> all;
   for (std::size_t i = 0; i < column.size(); ++i) {
@@ -55,7 +55,7 @@ std::vector<double> followed(const Lanes& column, const Lanes& neighbour, Linked
   return wanted;
 }
 
-// What a function makes stands close together, in the middle of where its wires come from.
+// The wires of a function's result are adjacent, centred on the heights that its wires come from.
 void draw_together(const Step& step, std::vector<double>& wanted) {
   Pool pool;
   const auto made = [&](std::size_t i) { return step.out[i].value == step.makes; };
@@ -89,7 +89,7 @@ void sweep_back(Row& row) {
   }
 }
 
-// Every column begins as its own stack below the top, so that wires without a neighbour stand with the others.
+// Every column starts as a stack from the top, so that wires without a neighbour stay with the others.
 void stack(Lanes& column) {
   const auto least = offsets(column);
   for (std::size_t i = 0; i < column.size(); ++i) column[i].y = least[i];

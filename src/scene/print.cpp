@@ -1,4 +1,4 @@
-// A scene in words, one line per mark: what goldens hold.
+// Prints a scene in words, one line per mark, for golden files.
 #include <fmt/format.h>
 
 #include "diagram/match.hpp"

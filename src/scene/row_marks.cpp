@@ -1,4 +1,4 @@
-// Each function takes four strips: wires bend towards it; it; wires bend away from it; what it made is named.
+// Each function has four strips: wires bend towards it; the function; wires bend away from it; and its result is named.
 #include "scene/row_marks.hpp"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ class RowDrawer {
  private:
   const Value& value(const Lane& lane) const { return inks_.circuit.values[lane.value]; }
 
-  // In which memory the arrays of a column stand, until the first function.
+  // The level of the arrays in a column before the first function.
   std::optional<std::size_t> entering(const Lane& lane) const {
     if (inks_.levels == nullptr) return std::nullopt;
     return is_loaded(lane.value) ? 0 : inks_.levels->home[lane.value];
@@ -58,7 +58,7 @@ class RowDrawer {
     return alone ? names_.part(first, x, level) : names_.array(first, x, level);
   }
 
-  // Names the wires of some lanes at x_ and moves x_ behind them; all other wires pass.
+  // Names the wires of some lanes at x_ and moves x_ past the names; all other wires continue.
   template <class Named, class Level>
   void name_lanes(const Lanes& column, std::size_t next, Named named, Level level) {
     const auto from = x_;
@@ -99,7 +99,7 @@ class RowDrawer {
   bool is_loaded(std::size_t value) const { return inks_.levels->loaded[value] && !said_.loaded.contains(value); }
   bool is_saved(std::size_t value) const { return inks_.levels->saved[value] && !said_.saved.contains(value); }
 
-  // The strip in which the lanes change to another level, and the level changes with them.
+  // Draws the strip in which lanes change to another level.
   template <class Moves, class Level>
   DrawnRow::Strip cross(const Lanes& column, const std::string& word, Moves moves, Level level) {
     DrawnRow::Strip strip{x_, x_ + transfer_width, {}};
@@ -139,7 +139,7 @@ class RowDrawer {
       if (inks_.levels->saved[lane.value]) said_.saved.insert(lane.value);
   }
 
-  // What of each wire is at hand once it is loaded.
+  // Labels each loaded wire with the size of its piece.
   template <class Loaded>
   void name_pieces(Loaded loaded) {
     double width = 0;
@@ -156,7 +156,7 @@ class RowDrawer {
     for (const auto& lane : row_.start) pens_.level(lane, x_);
   }
 
-  // A function reads what it can from deeper memory than where it stands.
+  // Before a function, wires change to the deeper level that the function reads from.
   void reach_down(const Step& step) {
     if (inks_.levels == nullptr) return;
     const auto& levels = *inks_.levels;
@@ -205,7 +205,7 @@ class RowDrawer {
     return *std::find_if(lanes.begin(), lanes.end(), [&](const Lane& other) { return other.same(lane); });
   }
 
-  // What only later rows read ends where it is named.
+  // An array that only later rows read ends at its name.
   void leave(const Lanes& before, const Lanes& in) {
     for (const auto& lane : before) {
       if (std::any_of(in.begin(), in.end(), [&](const Lane& other) { return other.same(lane); })) continue;
@@ -234,7 +234,7 @@ class RowDrawer {
     drawn_.ends.push_back(x_);
   }
 
-  // Wires go past the function, or through it where it lets them.
+  // Wires pass beside the function, or through it if it lets them.
   void pass(const Step& step, const Body& body) {
     for (std::size_t i = 0; i < step.in.size(); ++i) {
       if (!step.reads(i) || body.passes[i - step.begin])
@@ -244,10 +244,10 @@ class RowDrawer {
     }
   }
 
-  // A wire on its way from a function, or past it, to where its value is named.
+  // A wire on its way from or past a function to the name of its value.
   struct Turn {
-    const Lane *in = nullptr, *out = nullptr;  // without `in` it is drawn as `out` already
-    bool joins = false;                        // of several operands the first becomes the result's; others join it
+    const Lane *in = nullptr, *out = nullptr;  // without `in`, the lane is already drawn as `out`
+    bool joins = false;  // the first of several operands continues as the result; the others join it
   };
   std::vector<Turn> turns(const Step& step, const Body& body) const {
     std::vector<Turn> all;

@@ -1,5 +1,5 @@
-// What a row does not read is left out of it: an array enters the row that reads it. What a function reads is gathered
-// where the fewest other wires are crossed.
+// A row contains only the arrays that it reads; an array enters at the row that reads it. The operands of a function
+// are gathered where they cross the fewest other wires.
 #include "scene/rows.hpp"
 
 #include <algorithm>
@@ -35,8 +35,8 @@ class Rows {
     const auto found = made_.find(value);
     return found == made_.end() || found->second < f;
   }
-  // An array that only a later row reads leaves this one, and enters that one by its name. An output is saved at the
-  // end of the row that makes it, and has nothing to do in a later one but to be read.
+  // Whether an array that later rows read ends in this row and enters the later one by its name. An output is saved at
+  // the end of the row that makes it, so a later row only reads it.
   bool stays_from(std::size_t value, std::size_t f) const {
     const bool was_saved = made_.contains(value) && made_before(value, begin_);
     if (contains(circuit_.outputs, value) && !was_saved) return true;
@@ -50,7 +50,7 @@ class Rows {
     return false;
   }
 
-  // In the order of their first use.
+  // The values that the row reads, in the order of their first use.
   Values start(std::size_t begin, std::size_t end) const {
     Values values;
     for (auto f = begin; f < end; ++f)
@@ -69,8 +69,8 @@ class Rows {
     return column;
   }
 
-  // Woven wires first, the others after them, below. What a cup joins with the first operand comes first and in the
-  // opposite order, so that the wires that meet stand around each other.
+  // Woven wires come first, the others below. In the second operand of a cup, the wires that the cup joins come first
+  // and in the opposite order, so that the wires that meet are nested.
   std::vector<WireId> gathered(const Function& function, const Values& operands, std::size_t operand) const {
     auto wires = circuit_.values[operands[operand]].wires;
     if (function.kind == MarkKind::reindexing) return wires;
@@ -84,7 +84,7 @@ class Rows {
     return wires;
   }
 
-  // Operands in the order of the stack; in that of the words, where words tell them apart by nothing else.
+  // The operands in the order of the stack, or in the order of the words if only the order tells them apart.
   Values as_they_stand(const Function& function) const {
     auto values = function.reads;
     const auto nameless = [&](std::size_t value) { return circuit_.values[value].name.empty(); };
@@ -94,7 +94,7 @@ class Rows {
     return values;
   }
 
-  // What stays of the stack, with the place in it where the operands are gathered.
+  // The place in the remaining stack at which the operands are gathered.
   std::size_t gathering_place(const Function& function, const Values& stays) const {
     std::size_t best = stays.size();
     double least = -1;
@@ -109,7 +109,7 @@ class Rows {
     return static_cast<std::size_t>(std::find(stack_.begin(), stack_.end(), value) - stack_.begin());
   }
 
-  // Wires that the operands cross on their way to `at`.
+  // The number of wires that the operands cross on their way to `at`.
   double crossings(const Function& function, const Values& stays, std::size_t at) const {
     double count = 0;
     for (const auto operand : function.reads) {
@@ -118,7 +118,7 @@ class Rows {
       for (std::size_t i = 0; i < stays.size(); ++i) {
         const auto other = place_in_stack(stays[i]);
         const auto wires = static_cast<double>(std::max<std::size_t>(1, circuit_.values[stays[i]].wires.size()));
-        if (other == from) count += i < at ? 0 : 0.5;  // a copy stands below what it branches off
+        if (other == from) count += i < at ? 0 : 0.5;  // a copy is below the wire that it branches off
         if ((other < from) != (i < at) && other != from) count += weight * wires;
       }
     }
@@ -158,9 +158,9 @@ class Rows {
   }
 
   const Circuit& circuit_;
-  std::map<std::size_t, std::size_t> made_, last_read_;  // by value, the function
+  std::map<std::size_t, std::size_t> made_, last_read_;  // by value: the function that makes it; the last reader
   Values stack_;
-  std::size_t begin_ = 0, end_ = 0;  // of the row
+  std::size_t begin_ = 0, end_ = 0;  // the functions of the row
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Boxes stand over all the wires of what they read. Cups and triangles stand over the wires that they do more with
-// than being woven over them, which are gathered below the others; those pass above.
+// Boxes cover all wires of their operands. Cups and triangles cover the wires that they act on; these are gathered
+// below the wires that they are only woven over, which pass above.
 #include "scene/shapes.hpp"
 
 #include <algorithm>
@@ -116,7 +116,7 @@ class Shape {
     return lane(0).y;
   }
 
-  // One wire enters at the tip; several enter at a blunt one.
+  // One wire enters at the tip; several wires enter at a blunt tip.
   std::vector<Point> triangle_points(double top, double bottom) const {
     const double blunt = top == bottom ? 0 : 5;
     const bool widens = function_.kind == MarkKind::normalisation;
@@ -172,7 +172,7 @@ class Shape {
     body_.marks.push_back(std::move(mark));
   }
 
-  // Where it reads from.
+  // The level that the function reads from.
   std::optional<std::size_t> level(const Lane& lane) const {
     if (inks_.levels == nullptr) return std::nullopt;
     return inks_.levels->fragments[step_.function] ? inks_.levels->fragment_level : inks_.levels->read[lane.value];

@@ -1,4 +1,4 @@
-// The body of a function: its outline, its name, and where wires enter and leave it.
+// The body of a function: its outline, its name, and the points where wires enter and leave it.
 #pragma once
 
 #include <utility>
@@ -11,8 +11,8 @@ namespace napkin::scene {
 struct Body {
   std::vector<Mark> marks;
   double end = 0;
-  std::vector<bool> passes;                    // of the lanes read: those that go through it unchanged
-  std::vector<std::pair<Lane, Point>> starts;  // where what it makes begins, unless it is a wire that goes through
+  std::vector<bool> passes;                    // by lane read: whether it goes through the body unchanged
+  std::vector<std::pair<Lane, Point>> starts;  // where the lanes of its result begin, except wires that go through
 };
 Body shape(const Inks&, const Step&, double x);
 

@@ -1,5 +1,5 @@
-// How much space words take. Letters are as wide as in DejaVu Sans at the size of small print, which is wider than
-// the faces that browsers take in its place; a letter never takes less than the raster that plain text is drawn on.
+// The width of words. Letters are as wide as in small DejaVu Sans, which is wider than the fonts that browsers use
+// instead. A letter is never narrower than the raster of plain-text drawings.
 #include <algorithm>
 #include <array>
 #include <vector>

@@ -1,11 +1,11 @@
-// A node fixes the sizes of the outer splits. What can come of it is bounded by the figures with all free sizes at
-// their largest (least moved) and at their smallest (least held). The node with the least bound is continued
-// first, by quarters of the sizes of its next split until one size is left, and then by every shape of the next level.
-// When the least bound is beyond the best partitions found, nothing better is left.
+// Branch and bound over partitions. A node fixes the sizes of the outer splits. Its bound comes from the figures with
+// all free sizes at their largest (least moved) and at their smallest (least held). The node with the least bound is
+// expanded first: by quarters of the sizes of its next split until one size is left, and then by every shape of the
+// next level. When the least bound exceeds the best partitions found, nothing better is left.
 //
-// Above the innermost level a node belongs to a shape that stops there. What continues it moves no less at the
-// levels that it splits, since loads at a level stand where loops down to that level put them; and its deeper levels
-// hold something, which the bound takes for nothing.
+// Above the innermost level, a node belongs to a shape that ends there. Shapes that continue it move no less at the
+// levels that it splits, because loads at a level are placed by the loops down to that level. The deeper levels hold
+// something, which the bound counts as nothing.
 #include "search/branch.hpp"
 
 #include <algorithm>
@@ -18,8 +18,8 @@
 namespace napkin {
 namespace {
 
-// Wires in an index that is not one wire alone or in steps: halos, strides. What such an index reaches need not shrink
-// with a piece, nor its sum over the pieces grow, so that no bound holds until their pieces are chosen.
+// Returns the wires of indices other than one wire, alone or in steps: halos, strides. Their range need not shrink with
+// a piece, nor its sum over the pieces grow, so that no bound holds until their pieces are chosen.
 std::set<WireId> awkward_wires(const CostModel& model) {
   std::set<WireId> wires;
   for (const auto& footprint : model.footprints()) {
@@ -41,7 +41,7 @@ Search::Search(const Space& space, const Scoring& scoring, Incumbents& incumbent
       shapes_(space),
       descent_(space, scoring, shapes_) {}
 
-// Equal bounds: the younger one, which is deeper.
+// Of nodes with equal bounds, the younger one is more promising, because it is deeper.
 bool Search::is_less_promising(const Waiting& a, const Waiting& b) const {
   if (a.parts != b.parts) return a.parts > b.parts;
   const auto &one = nodes_[a.at], &other = nodes_[b.at];
@@ -75,7 +75,7 @@ void Search::run() {
   }
 }
 
-// Something to beat.
+// Finds first incumbents by a descent through the roots.
 void Search::start() {
   std::vector<std::size_t> shapes;
   for (const auto& one : open_) shapes.push_back(nodes_[one.at].shape);
@@ -83,8 +83,8 @@ void Search::start() {
   descend(std::move(shapes), {.shapes = 1}, {});
 }
 
-// Out of patience: what was not looked at to the end may still hold something better. Where nothing is there yet, every
-// shape is climbed; climbs then look at no more partitions than the search did.
+// When the budget is spent, climbs from the open shapes, which may still contain something better. Without incumbents,
+// every shape is climbed; these climbs evaluate no more partitions than the search did.
 void Search::climb_again() {
   if (budget_.climbs == Climbs::near) descend(open_roots(), {.shapes = 8}, {});
   if (budget_.climbs == Climbs::far)
@@ -92,7 +92,7 @@ void Search::climb_again() {
   if (incumbents_.best().empty()) descend(open_roots(), {.partitions = budget_.evaluated}, {});
 }
 
-// Of what is left to look at, the outermost shapes; the others hold nothing better.
+// Returns the outermost shapes of the open nodes. The other shapes contain nothing better.
 std::vector<std::size_t> Search::open_roots() const {
   std::set<std::size_t> roots;
   for (const auto& one : open_) roots.insert(shapes_.at(nodes_[one.at].shape).root);
@@ -103,7 +103,7 @@ void Search::descend(std::vector<std::size_t> shapes, const Width& width, const 
   for (const auto& top : descent_.run(std::move(shapes), width, ascent)) offer(shapes_.at(top.shape), top.best.sizes);
 }
 
-// Out of patience: the deepest nodes first, until there is something to show, and not for long.
+// When the budget is spent, expands the deepest nodes first until there is an incumbent, for a quarter more of it.
 void Search::dive() {
   auto waiting = std::exchange(open_, {});
   std::vector<Node> stack, made;
@@ -156,7 +156,7 @@ void Search::expand(Node node) {
   }
 }
 
-// The sizes that the next split may have, in quarters, until one is left; where nothing is bounded yet, one by one.
+// Divides the sizes of the next split into quarters until one is left, or one by one as long as no bound holds.
 void Search::choose(Node node, const Order& order) {
   if (node.depth >= order.awkward) tighten(node, order);
   if (node.depth >= order.awkward && !scoring_.times_launches()) raise(node, order);
@@ -174,7 +174,7 @@ void Search::choose(Node node, const Order& order) {
   }
 }
 
-// Short of the first size from `good` towards `bad` that fails, no nearer than pieces can lie to each other.
+// Bisects between a good and a bad size, down to the grain of the sizes, and returns the last size before the bad one.
 template <class Passes>
 std::int64_t short_of(std::int64_t good, std::int64_t bad, std::int64_t grain, const Passes& passes) {
   while (std::abs(bad - good) > grain) {
@@ -184,7 +184,7 @@ std::int64_t short_of(std::int64_t good, std::int64_t bad, std::int64_t grain, c
   return bad > good ? bad - 1 : bad + 1;
 }
 
-// A free size is too large that does not fit with all others at their smallest.
+// Lowers the upper limits of free sizes. A size is too large if it does not fit with all others at their smallest.
 void Search::tighten(Node& node, const Order& order) {
   for (auto i = node.depth; i < order.splits.size(); ++i) {
     const auto split = order.splits[i];
@@ -196,7 +196,8 @@ void Search::tighten(Node& node, const Order& order) {
   }
 }
 
-// And too small where the score cannot be among the best with all others at their largest. Launches take long to tell.
+// Raises the lower limits of free sizes. A size is too small if even with all others at their largest no score is good
+// enough. This is not used if launches are timed, because that takes long.
 void Search::raise(Node& node, const Order& order) {
   for (auto i = node.depth; i < order.splits.size(); ++i) {
     const auto split = order.splits[i];
@@ -235,7 +236,7 @@ void Search::open_shape(Node& node) {
   push(node, order);
 }
 
-// Copied only where something may come of it.
+// Adds a copy of the node to the open nodes, unless its bound shows that nothing better can follow.
 void Search::push(Node& node, const Order& order) {
   if (node.depth >= order.awkward) {
     if (!promises(node, order)) return;
@@ -260,7 +261,7 @@ Search::Node Search::pop() {
   return std::move(nodes_[vacant_.back()]);
 }
 
-// Splits that the node does not know yet: at most the whole piece.
+// Adds the limits of the splits that are new to the node: at most the whole piece.
 void Search::free_splits(Node& node) const {
   const auto& splits = shapes_.at(node.shape).partition.splits;
   for (auto i = node.least.size(); i < splits.size(); ++i) {
@@ -273,7 +274,7 @@ void Search::free_splits(Node& node) const {
   }
 }
 
-// Largest first. A stream is cut into more than one piece; a group may leave its wire whole.
+// Returns the sizes within the node's limits, the largest first. A stream has several pieces; a group may have one.
 std::span<const std::int64_t> Search::choices(const Node& node, std::size_t split) {
   const auto& splits = shapes_.at(node.shape).partition.splits;
   const auto wire = splits[split].wire;
@@ -288,7 +289,7 @@ std::span<const std::int64_t> Search::choices(const Node& node, std::size_t spli
   return {begin, std::max(begin, end)};
 }
 
-// Whether something may come of it; then `score_` is how good at best.
+// True if something better may follow from the node. Then `score_` is the bound of its score.
 bool Search::promises(const Node& node, const Order& order) {
   const auto& shape = shapes_.at(node.shape);
   ++statistics_.evaluated;
@@ -300,7 +301,7 @@ bool Search::promises(const Node& node, const Order& order) {
   scoring_.optimistic(most_, least_, {node.depth >= order.settled, shape.level, shape.whole || shape.operations},
                       bound_);
   if (!scoring_.fits(shape.model, bound_)) return false;
-  // Down to the core a launch takes at least what its operations take, which is sooner told than the launch.
+  // For shapes down to the core, the time of the operations is a bound that is computed faster than that of the launch.
   const bool later = scoring_.times_launches() && shape.launches && shape.level == space_.hardware->core;
   const auto sooner = later ? Launched{} : launched(node);
   score_ = scoring_.score(shape.model, bound_, labels(node), sooner);
@@ -311,7 +312,7 @@ bool Search::promises(const Node& node, const Order& order) {
   return scoring_.runs(time) && !incumbents_.beyond(score_);
 }
 
-// What all sizes are multiples of that a split may have.
+// Returns for each split a number of which all sizes that it may have are multiples.
 std::span<const std::int64_t> Search::grains(const Node& node) {
   const auto& splits = shapes_.at(node.shape).partition.splits;
   sizes_ = node.most;
@@ -321,7 +322,7 @@ std::span<const std::int64_t> Search::grains(const Node& node) {
   return sizes_;
 }
 
-// Those that are sure to stay.
+// Counts the splits that are sure to remain in the partition.
 std::size_t Search::labels(const Node& node) const {
   const auto& splits = shapes_.at(node.shape).partition.splits;
   std::size_t all = 0;
@@ -334,7 +335,7 @@ std::size_t Search::labels(const Node& node) const {
   return all;
 }
 
-// What decides about its launch, as far as sizes are chosen.
+// Returns which of the sizes that determine the launch are chosen.
 Search::Chosen Search::chosen(const Node& node) const {
   const auto& splits = shapes_.at(node.shape).partition.splits;
   auto chosen = Chosen::all;
@@ -346,7 +347,7 @@ Search::Chosen Search::chosen(const Node& node) const {
   return chosen;
 }
 
-// Sooner told than any bound, where all sizes are chosen.
+// If all sizes are chosen, this test is faster than any bound.
 bool Search::may_run(const Node& node) const {
   const auto& shape = shapes_.at(node.shape);
   if (!scoring_.times_launches() || shape.launches == nullptr) return true;
@@ -354,7 +355,7 @@ bool Search::may_run(const Node& node) const {
   return chosen(node) != Chosen::all || space_.launches->may_run(*shape.launches, node.most);
 }
 
-// Known as soon as all pieces that decide about it are. `most_` and `least_` are of the node.
+// The launch time if all its sizes are chosen, or a bound if those of groups are. `most_` and `least_` are the node's.
 Launched Search::launched(const Node& node) const {
   const auto& shape = shapes_.at(node.shape);
   if (!scoring_.times_launches() || shape.launches == nullptr) return {};
@@ -366,8 +367,7 @@ Launched Search::launched(const Node& node) const {
   return {Launched::State::open, nearly * space_.launches->least(*shape.launches, sizes)};
 }
 
-// All groups of one parent together hold no less than one group that is not split: n groups of pieces p / n hold what
-// the whole p holds, or more.
+// All groups of a parent hold no less than one undivided group: n groups of pieces p / n hold what p holds, or more.
 bool Search::holds_together(const Node& node) {
   const auto& shape = shapes_.at(node.shape);
   const auto& splits = shape.partition.splits;

@@ -15,15 +15,15 @@
 namespace napkin {
 
 struct SearchStatistics {
-  std::int64_t evaluated = 0;  // partitions and nodes of partitions whose figures were computed
-  bool finished = true;        // else given up before everything was ruled out:
-  Score left{};                // nothing that was not looked at is better than this
+  std::int64_t evaluated = 0;  // partitions, and nodes of the tree, whose figures were computed
+  bool finished = true;        // false: it gave up before everything was ruled out
+  Score left{};                // if it gave up: no partition that was skipped is better than this
 };
 
-// What a climb changes at a time: one split by a step (near), or the sizes of two splits together (far).
+// What one step of a climb changes: the size of one split by one (near), or the sizes of two splits together (far).
 enum class Climbs { none, near, far };
-// How many partitions a search may evaluate, and how it climbs: near at its start, as `climbs` says before it gives up.
-// With none it does neither, as when an earlier search of the same kernel did both.
+// The number of partitions that a search may evaluate, and how it climbs: near when it starts, and as `climbs` says
+// before it gives up. With Climbs::none it does not climb at all, because an earlier search of the same kernel did.
 struct Budget {
   Budget(std::int64_t most) : evaluated(most), climbs(most < least_for_far ? Climbs::near : Climbs::far) {}
   static constexpr std::int64_t least_for_far = 100'000;  // a far climb costs as much as many bounds
@@ -34,15 +34,16 @@ struct Budget {
 class Search {
  public:
   Search(const Space&, const Scoring&, Incumbents&, SearchStatistics&, Budget);
-  // Offers to the incumbents whatever may be among the best.
+  // Offers every partition that may be among the best to the incumbents.
   void run();
 
  private:
-  // Splits of one shape in the order in which their sizes are chosen: awkward ones first, else outermost level first.
+  // The splits of one shape in the order in which their sizes are chosen: awkward ones first, the others by level from
+  // the outermost.
   struct Order {
     std::vector<std::size_t> splits;
-    std::size_t awkward = 0;  // so many must be chosen before a bound holds
-    std::size_t settled = 0;  // after so many the number of blocks is known
+    std::size_t awkward = 0;  // the number of splits that must be chosen before a bound holds
+    std::size_t settled = 0;  // the number of splits after which the number of blocks is known
     std::size_t inherited = 0;
   };
   // A node: sizes of some splits of a shape, and bounds of those still free.
@@ -51,9 +52,9 @@ class Search {
     std::size_t shape = 0;
     std::size_t depth = 0;  // in the shape's order
     std::int64_t number = 0;
-    std::vector<std::int64_t> least{}, most{};  // by split; equal where chosen
+    std::vector<std::int64_t> least{}, most{};  // by split; equal if chosen
   };
-  // Where a node lies that waits, with the parts of its bound that nearly always tell.
+  // The place of a waiting node, with the parts of its bound that nearly always decide a comparison.
   struct Waiting {
     std::array<double, 5> parts;
     std::size_t at;
@@ -97,14 +98,14 @@ class Search {
   Shapes shapes_;
   PieceSizes pieces_;
   std::vector<Order> orders_;        // by shape
-  std::vector<Node> nodes_;          // those that wait, where they stay; other places are vacant
-  std::vector<std::size_t> vacant_;  // those places
+  std::vector<Node> nodes_;          // waiting nodes, which do not move; other places are vacant
+  std::vector<std::size_t> vacant_;  // the vacant places
   std::vector<Waiting> open_;        // a heap, the most promising in front
   std::int64_t number_ = 0;
   Descent descent_;
   std::vector<std::int64_t> sizes_;
   Figures most_, least_, bound_;
-  Score score_;  // of the last node asked about
+  Score score_;  // of the last node tested
 };
 
 }  // namespace napkin

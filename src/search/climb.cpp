@@ -1,4 +1,4 @@
-// Ascent in turns over the sizes of one shape.
+// Hill climbing over the sizes of one shape, split by split.
 #include "search/climb.hpp"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ class Climber {
 
  private:
   static constexpr int most_rounds = 40;
-  // First it must fit, then it shall be good.
+  // Compares first by how much capacities are exceeded, then by score.
   struct Height {
     double excess = 0;
     Score score;
@@ -47,12 +47,13 @@ class Climber {
       if (splits_[i].wire == splits_[split].wire) extent = std::min(extent, sizes_[i]);
     return extent;
   }
-  // Largest first; a stream leaves out the whole.
+  // Returns the sizes to choose from, the largest first. A stream cannot have the whole piece.
   std::span<const std::int64_t> choices(std::size_t split) const {
     const std::span<const std::int64_t> sizes = pieces_.of(extent(split), space_.grain(splits_[split]));
     return splits_[split].kind == SplitKind::stream ? sizes.subspan(1) : sizes;
   }
-  // Pieces no larger than the first, or the smallest, that leave something to cut to the streams inside them.
+  // Starts with pieces no larger than `first`, or with the smallest, but leaves room for the streams inside to divide
+  // them.
   bool begin(std::int64_t first) {
     for (std::size_t i = 0; i < splits_.size(); ++i) {
       if (splits_[i].level < space_.first) continue;
@@ -66,7 +67,8 @@ class Climber {
     }
     return true;
   }
-  // Every size one of those the space has, near what it was; false where a stream has nothing left to cut.
+  // Replaces every size by the nearest one of the space that is not larger, or by the smallest. Returns false if a
+  // stream has nothing left to divide.
   bool settle() {
     for (std::size_t i = 0; i < splits_.size(); ++i) {
       if (splits_[i].level < space_.first) continue;
@@ -77,7 +79,8 @@ class Climber {
     }
     return true;
   }
-  // Every split once; whether any became better. Turns keep the pieces in proportion.
+  // Moves every split once and returns whether any move was better. Moving all splits in turn keeps pieces in
+  // proportion.
   bool turn(std::ptrdiff_t step) {
     bool moved = false;
     for (std::size_t i = 0; i < splits_.size(); ++i) moved = move(i, -step) || move(i, step) || moved;
@@ -87,7 +90,7 @@ class Climber {
         if (i != j) moved = trade(i, j) || moved;
     return moved;
   }
-  // Each split takes the best of a dozen sizes; if that changes nothing, each pair of splits does.
+  // Sets each split to the best of a dozen sizes. If that changes nothing, sets each pair of splits to its best sizes.
   bool look_far() {
     bool moved = false;
     for (std::size_t i = 0; i < splits_.size(); ++i)
@@ -175,7 +178,7 @@ class Climber {
   std::int64_t& evaluated_;
   std::vector<std::int64_t> sizes_;
   Height best_;
-  BySizes<char> visited_;  // sizes that were asked about: none of them is better than the best since
+  BySizes<char> visited_;  // sizes evaluated so far, none of which is better than the best
   Figures figures_, bound_;
 };
 

@@ -1,4 +1,4 @@
-// A good partition of a shape, soon: what the search then has to beat.
+// Finds a good partition of a shape quickly, which the search then has to beat.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct Ascent {
 };
 // Coordinate ascent over the sizes of a shape: each split in turn takes the next larger or smaller size while the score
 // improves. Returns nothing if no partition on the way fits. For a shape that stops above the innermost level, only the
-// levels that it splits are scored. Adds to `evaluated` how many partitions it looked at.
+// levels that it splits are scored. Adds the number of partitions that it evaluated to `evaluated`.
 std::optional<Climbed> climb(const Space&, const Scoring&, const Shape&, PieceSizes&, const Ascent&,
                              std::int64_t& evaluated);
 

@@ -7,7 +7,7 @@
 
 namespace napkin {
 
-// A shape that is continued counts as so many partitions, which its climb at least looks at.
+// A shape that is continued counts as this many partitions, the least that its climb evaluates.
 constexpr std::int64_t least_of_climb = 64;
 
 std::vector<Descent::Top> Descent::run(std::vector<std::size_t> shapes, const Width& width, const Ascent& ascent) {

@@ -1,4 +1,4 @@
-// Climbs of the shapes that promise most, level by level.
+// Climbs from the most promising shapes, level by level.
 #pragma once
 
 #include <limits>
@@ -10,7 +10,8 @@
 
 namespace napkin {
 
-// How many shapes of a level are continued, and after how many partitions of a level no more of its shapes are climbed.
+// The number of shapes of a level that are continued, and the number of evaluated partitions of a level after which no
+// further shape of it is climbed.
 struct Width {
   std::size_t shapes = std::numeric_limits<std::size_t>::max();
   std::int64_t partitions = std::numeric_limits<std::int64_t>::max();
@@ -24,7 +25,7 @@ class Descent {
     std::size_t shape;
     Climbed best;
   };
-  // From these shapes, all of one level, to whole ones: the best that was found of each.
+  // Continues these shapes, all of one level, to whole ones. Returns the best partition found for each whole shape.
   std::vector<Top> run(std::vector<std::size_t> shapes, const Width&, const Ascent&);
 
  private:

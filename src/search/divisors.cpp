@@ -1,5 +1,5 @@
-// Instructions that the contractions of a kernel take, lines and sectors of memory that its arrays lie in -> least
-// common multiples by wire.
+// Finds the divisors of each wire: least common multiples of the sizes of instructions for the kernel's contractions,
+// and of the lines and sectors of memory in which its arrays lie.
 #include "search/divisors.hpp"
 
 #include <algorithm>
@@ -26,7 +26,8 @@ void collect_accesses(const Diagram& diagram, ExprId id, std::vector<const Acces
       [&](const Reduce& r) { collect_accesses(diagram, r.body, found); });
 }
 
-// The least matrix instruction for operands of one type; of vectors, where there is no matrix unit.
+// Returns the smallest matrix instruction for operands of one type, or the smallest vector instruction if there is no
+// matrix unit.
 const InstructionShape* least_instruction(const Hardware& hardware, Datatype type) {
   const auto* unit = hardware.find(Unit::tensor);
   if (unit == nullptr) unit = hardware.find(Unit::fma);
@@ -43,7 +44,7 @@ std::int64_t rows(const InstructionShape& shape) { return shape.m / warps_of(sha
 
 std::int64_t size_of(const Diagram& diagram, WireId wire) { return diagram.size(wire).value_or(1); }
 
-// The wires that one operand of a product alone has.
+// Returns the kept wires that only the first of two operands has.
 std::vector<WireId> own_wires(const std::vector<WireId>& kept, const Access& operand, const Access& other) {
   std::vector<WireId> own;
   for (const auto wire : kept)
@@ -51,7 +52,7 @@ std::vector<WireId> own_wires(const std::vector<WireId>& kept, const Access& ope
   return own;
 }
 
-// The innermost that is as long as the divisor, or else the innermost. The others count instructions.
+// Returns the innermost wire that is as long as the divisor, or else the innermost. The others count instructions.
 std::optional<WireId> innermost(const Diagram& diagram, const std::vector<WireId>& own, std::int64_t divisor) {
   if (own.empty()) return std::nullopt;
   const auto long_enough = [&](WireId wire) { return size_of(diagram, wire) >= divisor; };
@@ -59,8 +60,8 @@ std::optional<WireId> innermost(const Diagram& diagram, const std::vector<WireId
   return found == own.rend() ? own.back() : *found;
 }
 
-// A sum of products of two arrays: the wires that it contracts take multiples of the instruction's k, those of one
-// operand only multiples of m and n, whichever way round the operands are put.
+// Sets the divisors of a sum of products of two arrays. The contracted wire has multiples of the instruction's k. Wires
+// of only one operand have multiples of m and n, because either operand may have the rows.
 void divide_contraction(const Diagram& scratch, const Hardware& hardware, const Column& column, Space& space) {
   auto& divisors = space.divisors;
   const auto* product = std::get_if<Apply>(&scratch.at(column.value).node);
@@ -86,7 +87,7 @@ void divide_contraction(const Diagram& scratch, const Hardware& hardware, const 
   const auto depth = depth_of(column.over, *reads[0], scratch, k);
   divisors[depth.index] = std::lcm(divisors[depth.index], k);
   for (const auto& wire : {own.first, own.second}) {
-    // A vector takes several of what lies together, and one of the rest.
+    // A vector instruction computes several contiguous values, and one position of other wires.
     if (!wire || (vectors && *wire != kept.back())) continue;
     divisors[wire->index] = std::lcm(divisors[wire->index], divisor);
   }
@@ -97,7 +98,7 @@ bool contracts(const Diagram& scratch, const Column& column, const Hardware& har
                              [](const ColumnWork& work) { return work.unit == Unit::tensor; });
 }
 
-// By each contraction, the wires that it sums along.
+// Returns the summed wires of each contraction that sums along several.
 std::vector<std::vector<WireId>> summed(const Derivation& derivation, const Hardware& hardware) {
   std::vector<std::vector<WireId>> all;
   for (const auto& column : derivation.columns) {
@@ -114,7 +115,7 @@ void divide_at_core(Space& space, WireId wire, std::int64_t size) {
   const auto both = std::lcm(divisor, size);
   if (both < size_of(space.derivation->scratch, wire)) divisor = both;
 }
-// What the step says of a wire takes the place of what its instructions alone do.
+// Divisors that follow from the mainloop replace those that follow from its instructions alone.
 std::vector<std::int64_t> divided(const Space& space, const Mainloop& mainloop, Fineness fineness) {
   auto all = space.divisors;
   for (const auto& [wire, size] : core_divisors(mainloop, *space.hardware, fineness)) {
@@ -125,7 +126,8 @@ std::vector<std::int64_t> divided(const Space& space, const Mainloop& mainloop, 
   return all;
 }
 
-// A step with a contraction: of the whole, or of the first stream that leaves one.
+// Returns the launch configurations of a mainloop with a contraction: of the kernel without splits, or with the first
+// stream that leaves a contraction.
 std::unique_ptr<LaunchConfigs> any_launch_configs(const Space& space) {
   if (!has_contraction(*space.derivation, *space.hardware)) return nullptr;
   const auto configs = [&](const Partition& partition) {
@@ -145,7 +147,7 @@ bool has_excess(const Space& space, Partition partition, const std::vector<std::
   return configs && configs->mainloop().excess();
 }
 
-// Whether the smallest pieces of some shape do, in the core's memory, and are what its instructions and copies take.
+// True if the smallest pieces of some shape fit in the core's memory, and suit its instructions and copies.
 bool smallest_fit(const Space& space) {
   bool fit = false;
   const auto core = space.core_level;
@@ -162,7 +164,8 @@ bool smallest_fit(const Space& space) {
   return fit;
 }
 
-// Whether the smallest pieces of some whole partition fit at every level. Of many shapes the first are asked about.
+// Tests whether the smallest pieces of some complete partition fit at every level. If there are many shapes, only the
+// first ones are tested.
 class SmallestPieces {
  public:
   explicit SmallestPieces(const Space& space) : space_(space) {}
@@ -171,7 +174,7 @@ class SmallestPieces {
  private:
   static constexpr int most = 400;  // tens of milliseconds
 
-  // Those with more streams, which come last, hold less.
+  // Shapes with more streams hold less. They come last in the list and are tested first.
   bool fit(const Partition& partition, std::size_t level) {
     std::vector<Partition> shapes;
     each_continuation(space_, partition, level, [&](const Kernel& shape) { shapes.push_back(shape.partition); });
@@ -216,7 +219,7 @@ void time_launches(Space& space) {
   auto several = summed(*space.derivation, *space.hardware);
   if (!configs || std::ranges::any_of(several, [](const auto& wires) { return wires.size() > most; })) return;
   space.summed = std::move(several);
-  // All of three and more, for tiles of all but one of them would be long.
+  // If three or more wires are summed, all of them may be streamed, because tiles of all but one of them would be long.
   for (const auto& wires : space.summed)
     space.most_streams = std::max(space.most_streams, wires.size() > 2 ? wires.size() : 1);
   space.core_level = std::max(*space.hardware->core, space.first - 1);
@@ -247,7 +250,7 @@ void cut_between_sectors(Space& space) {
           read->at.back().terms.size() == 1)
         add(read->at.back().terms[0].first, read->array);
   }
-  // Of what only results lie along, one position wastes sectors of them alone.
+  // If only results are contiguous along a wire, tiles of one position waste sectors of the results only.
   for (const auto output : derivation.outputs) {
     const auto& wires = scratch.at(output).wires;
     if (wires.empty()) continue;

@@ -1,4 +1,4 @@
-// The slow twin of search: every shape of the space, every size of every split.
+// The slow twin of search: evaluates every shape of the space with every size of every split.
 #include <algorithm>
 
 #include "search/kernels.hpp"

@@ -1,4 +1,4 @@
-// The best partitions of one kernel by score, before they are made into candidates with all their costs.
+// The best partitions of one kernel by score, and the candidates with all costs that are made from them.
 #pragma once
 
 #include "search/branch.hpp"
@@ -9,25 +9,25 @@ struct Ranking {
   Incumbents incumbents;
   SearchStatistics statistics;
 };
-// `nearest`: what comes closest to fitting. Says so where it gives up.
+// `nearest`: ranks by how close partitions are to fitting. If it gives up, the statistics say so.
 Ranking rank(const Space&, const Goal&, Incumbents, bool nearest, Budget);
-// Looks at everything, however long it takes.
+// Evaluates every partition, however long it takes.
 Ranking rank_exhaustively(const Space&, const Goal&, Incumbents, bool nearest, Budget);
 
-// With all its costs.
+// The candidate of a partition, with all its costs.
 Candidate candidate(const Space&, const Partition&, Model);
 Found found(const Space&, const Goal&, const Ranking&);
 
-// Of the two above, what they have in common: pieces of whole lines and warpgroups first, and others where they are
-// noticeably better.
+// The common part of the two above, which calls `ranked` for pieces of whole lines and warpgroups first, and takes
+// other pieces if they are noticeably better.
 Ranking lines_first(const Space&, const Goal&, Incumbents, bool nearest, Budget, decltype(rank)& ranked);
 
-// Ranks, and where nothing fits finds what comes closest.
+// Ranks; if nothing fits, finds the partition that is closest to fitting.
 Found found(const Space&, const Goal&, decltype(rank)& ranked, Budget);
 
-// Ends a search that would take seconds; most take less than a tenth of this.
+// The number of partitions after which a search ends that would take seconds; most need less than a tenth of it.
 constexpr std::int64_t patience = 1'000'000;
-// This number of partitions, times the patience that a person asked for.
+// A number of partitions times the patience of the goal.
 inline std::int64_t patient(std::int64_t partitions, const Goal& goal) {
   return static_cast<std::int64_t>(static_cast<double>(partitions) * goal.patience);
 }

@@ -1,4 +1,4 @@
-// One resizable step for each shape down to the core, and its seconds by sizes.
+// Keeps one resizable mainloop for each shape down to the core, and its launch times by sizes.
 #include "search/launches.hpp"
 
 #include <utility>
@@ -18,19 +18,19 @@ Launched launched(const LaunchConfigs& configs, const Demand& demand) {
 
 }  // namespace
 
-// Lowered once it is asked for.
+// A shape down to the core, which is lowered when it is first used.
 class Launches::Shape {
  public:
   Shape(Partition partition, Streamed& streamed, const Hardware& hardware)
       : partition_(std::move(partition)), streamed_(streamed), hardware_(hardware) {
     while (to_core_ < partition_.splits.size() && partition_.splits[to_core_].level <= *hardware.core) ++to_core_;
   }
-  // What the machine does not distribute to cores cannot run as a launch.
+  // False if the machine cannot distribute the kernel to cores, which then cannot run as a launch.
   bool has_launch_configs() {
     if (!lowered_) lower();
     return configs_ != nullptr;
   }
-  // Whether instructions and threads could.
+  // True if instructions and the registers of threads allow these sizes.
   bool runs(std::span<const std::int64_t> sizes) {
     if (!has_launch_configs()) return false;
     const auto& configs = resized(sizes);
@@ -63,7 +63,7 @@ class Launches::Shape {
     if (configs_) model_ = &streamed_.model(down_to(*kernel, *hardware_.core));
   }
 
-  // Whatever the sizes: of one wire an inner piece is the smaller one.
+  // The answer does not depend on the sizes, as long as an inner piece of a wire is smaller than an outer one.
   bool counts_through_registers() {
     std::vector<std::int64_t> sizes;
     for (auto left = partition_.splits.size(); left > 0; --left) sizes.push_back(static_cast<std::int64_t>(left) + 1);
@@ -91,7 +91,7 @@ Launched Launches::time(Shape& shape, std::span<const std::int64_t> sizes) {
 
 bool Launches::may_run(Shape& shape) const { return shape.has_launch_configs(); }
 
-// What may run is open until it is timed.
+// A launch that may run is `open` until it is timed.
 bool Launches::may_run(Shape& shape, std::span<const std::int64_t> sizes) {
   const auto [known, fresh] = shape.known.at(sizes.first(shape.splits()));
   if (fresh && !shape.runs(sizes)) known->state = Launched::State::cannot_run;
@@ -104,7 +104,7 @@ double Launches::least(Shape& shape, const Between& sizes) {
   return least_launch_seconds(shape.resized(sizes.largest), demand);
 }
 
-// Of pieces that masks leave out, the smallest leave out most.
+// If masks skip pieces, the smallest pieces skip the most.
 const Figures& Launches::least_moved(const Shape& shape, const Between& sizes) {
   const auto& model = shape.model();
   if (&model == &sizes.model && model.regions().empty()) return sizes.moved;

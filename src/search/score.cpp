@@ -1,9 +1,9 @@
-// Figures to a score, and to a score that bounds all partitions that begin alike.
+// Computes the score of a partition from its figures, and a bound for the scores of all partitions that begin alike.
 //
 // Why the bound holds. Larger pieces are fewer, so that less is loaded again and less is computed again: transfers,
-// operations and loop steps never grow with a size. They fill more memory: what is held never shrinks. The time of a
-// machine never shrinks when transfers, operations, memory or steps grow and the number of blocks stays. While that
-// number is free, the bound takes every core as busy all the time.
+// operations and loop iterations never grow with a size. Larger pieces fill more memory, which never shrinks with a
+// size. The time of a machine never shrinks when transfers, operations, memory or iterations grow and the number of
+// blocks stays the same. While that number is free, the bound assumes that every core is busy all the time.
 #include "search/score.hpp"
 
 #include <algorithm>
@@ -44,7 +44,7 @@ double Scoring::excess(const CostModel& model, const Figures& figures) const {
   return all;
 }
 
-// What a launch takes at least: see the lines that `launch_of` adds up.
+// Returns a lower bound of the launch time: see the lines that `launch_of` adds up.
 double Scoring::least_launch(const Demand& demand) const {
   const auto core = *hardware_.core;
   const double cores = static_cast<double>(hardware_.total(core)) / static_cast<double>(demand.blocks);
@@ -121,7 +121,7 @@ void Scoring::optimistic(const Figures& most, const Figures& least, Known known,
     at.fullest_bytes = held.fullest_bytes;
     at.ideal_fullest_values = held.ideal_fullest_values;
     at.ideal_fullest_bytes = held.ideal_fullest_bytes;
-    // Finer pieces may be passed over where larger ones are not.
+    // Smaller pieces may be skipped where larger ones are not.
     if (i > known.level && !known.operations) at.transfer_values = at.transfer_bytes = 0;
   }
   bound.overflow = false;
@@ -161,7 +161,8 @@ bool Incumbents::alike(const Partition& a, const Partition& b) const {
   return outer(a) == outer(b);
 }
 
-// Those that it beats or equals in every part are covered by it, and so is what they covered.
+// The candidate replaces the incumbents that it beats or equals in every part, because it also covers everything that
+// they cover.
 void Incumbents::trade(Ranked candidate) {
   if (beyond(candidate.score)) return;
   const Trade exactly{trade_->parts, 0};

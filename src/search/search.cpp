@@ -1,4 +1,4 @@
-// The best partitions of a kernel with all their costs, and what comes closest where nothing fits.
+// Finds the best partitions of a kernel with all their costs, or the partition that is closest to fitting if none fits.
 #include "napkin/search.hpp"
 
 #include <algorithm>
@@ -10,7 +10,8 @@
 namespace napkin {
 namespace {
 
-// In the ideal model too a launch takes what its configuration says, of the kernel down to a level.
+// In the ideal model too, the time of a launch is that of its configuration, for the kernel with its splits down to a
+// level.
 std::optional<Overrun> set_ideal_launch(KernelCost& cost, const Kernel& asked, std::size_t level,
                                         const Hardware& hardware) {
   const auto kernel = without_idle_labels(down_to(asked, level));
@@ -25,7 +26,7 @@ std::optional<Overrun> set_ideal_launch(KernelCost& cost, const Kernel& asked, s
   return {};
 }
 
-// The partition with its rows divided among warps, as the launch takes least.
+// Returns the partition with its rows divided among warps as in the fastest launch.
 Partition with_divided_rows(const Space& space, const Partition& partition) {
   if (space.end >= space.hardware->levels.size()) return partition;
   const auto kernel = without_idle_labels(make_kernel(space.derivation, partition));
@@ -49,7 +50,7 @@ Candidate candidate(const Space& space, const Partition& partition, Model model)
   const auto level = std::max(*space.hardware->core, space.first - 1);
   const auto set_time = model == Model::machine ? set_launch_time : set_ideal_launch;
   const auto stopped = set_time(cost, kernel, level, *space.hardware);
-  if (!stopped || !space.launches) return {std::move(kernel), std::move(cost)};  // other goals do not ask
+  if (!stopped || !space.launches) return {std::move(kernel), std::move(cost)};  // other goals do not depend on it
   std::erase_if(cost.overruns,
                 [&](const Overrun& one) { return one.level >= space.held && one.what.starts_with("memory"); });
   cost.overruns.push_back(*stopped);

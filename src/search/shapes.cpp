@@ -1,4 +1,4 @@
-// A shape is continued by the groups of the next level and every order of streams that the derivation allows.
+// Continues a shape by the groups of the next level and by every order of streams that the derivation allows.
 #include "search/shapes.hpp"
 
 #include <algorithm>
@@ -17,8 +17,8 @@ std::vector<WireId> streamed(const Partition& partition) {
   return wires;
 }
 
-// Streaming along some wires changes what is computed: a factor moves behind the sum, a state is repaired, pieces that
-// a mask leaves empty are passed over. Along the others a program only comes apart into pieces.
+// Streaming along some wires changes the operations: a factor moves behind the sum, a state is rescaled, pieces that a
+// mask leaves empty are skipped. Streaming along the other wires only divides a program into pieces.
 bool rewrites(const Derivation& derivation, WireId wire) {
   const auto* programs = std::get_if<Streamable>(&derivation.find(wire)->stream);
   const auto& exprs = derivation.scratch.exprs;
@@ -35,8 +35,8 @@ bool rewrites(const Derivation& derivation, WireId wire) {
          });
 }
 
-// States alone: tiles that a deeper stream moves are loaded there. The model has a holding for every buffer of the
-// nest, in its order.
+// Only carried states count, because tiles that a deeper stream moves are loaded at that level. The model has a holding
+// for every buffer of the nest, in the order of the buffers.
 std::vector<std::vector<std::size_t>> kept_across(const Kernel& kernel, std::size_t level, const Hardware& hardware) {
   std::vector<std::vector<std::size_t>> all;
   const auto leaf = hardware.levels.size() - 1;

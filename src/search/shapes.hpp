@@ -1,5 +1,5 @@
 // Shapes level by level: which wires are streamed, in which order, with all groups. A shape that stops above the
-// innermost level stands for all that continue it.
+// innermost level represents all shapes that continue it.
 #pragma once
 
 #include <deque>
@@ -12,24 +12,24 @@ namespace napkin {
 
 struct Shape {
   Partition partition;  // sizes of free splits are 1
-  std::size_t level;    // the innermost that it splits
+  std::size_t level;    // the innermost level that it splits
   std::size_t root;     // the shape of the outermost level that it continues, or itself
   const CostModel& model;
-  bool whole = false;       // down to the innermost level
-  bool operations = false;  // what continues it computes no less
+  bool whole = false;       // it goes down to the innermost level
+  bool operations = false;  // no continuation computes less
   bool continued = false;
-  // Of each edge of a stream: the state that is kept across it at the innermost level, however that is split; indices
-  // into the model's holdings.
+  // For each edge of a stream, the state that is kept across it at the innermost level, however that level is split:
+  // indices into the model's holdings.
   std::vector<std::vector<std::size_t>> kept{};
-  Launches::Shape* launches = nullptr;  // where it is known how a core runs it
+  Launches::Shape* launches = nullptr;  // null if it is not known how a core runs it
   std::vector<std::size_t> next{};      // shapes that continue it by one level
 };
 
-// Of all memories of the innermost level below one group of the shape, the share that they must keep from piece to
-// piece of a stream; `held` is of the smallest sizes.
+// The share of all memories of the innermost level below one group of the shape that must hold state from piece to
+// piece of a stream. `held` are the figures with the smallest sizes.
 double kept_share(const Shape&, const Figures& held, const Hardware&);
 
-// Built where they are asked for.
+// Shapes are built when they are needed.
 class Shapes {
  public:
   explicit Shapes(const Space& space) : space_(space) {}

@@ -1,4 +1,5 @@
-// What may be split follows from the derivation's verdicts; the sizes worth trying from the axes and their divisors.
+// Builds the space of a search. The wires that may be split follow from the verdicts of the derivation, and the sizes
+// worth trying follow from the axes and their divisors.
 #include "search/space.hpp"
 
 #include <fmt/format.h>
@@ -30,8 +31,8 @@ bool is_in_order(const Verdict& verdict) {
   return stream != nullptr && stream->in_order;
 }
 
-// A woven wire that every access to an input carries loads each value once, streamed or not. Grouped instead, with
-// pieces of the same size, it loads the same, holds no more, and leaves more to run side by side.
+// If every access to an input has a woven wire, each value is loaded once, streamed or not. A group with pieces of the
+// same size loads the same, holds no more, and leaves more to run in parallel.
 bool pays_to_stream(const Derivation& derivation, const Verdict& verdict) {
   if (!std::holds_alternative<Streamable>(verdict.stream)) return false;
   if (!is_woven(verdict)) return true;
@@ -44,8 +45,8 @@ bool pays_to_stream(const Derivation& derivation, const Verdict& verdict) {
                              [&](const Column& column) { return any_part(scratch, column.value, lacks_it); });
 }
 
-// Where a level has one child, all groups below a stream but one would wait, each with what it carries: one group of
-// all of it carries no more.
+// If a level has one child, all groups below a stream but one would wait, each with its carried state. One group of the
+// whole piece carries no more.
 bool may_group(const Space& space, std::size_t level, std::size_t first_stream) {
   const auto& memory = space.hardware->levels[level];
   return level <= first_stream || memory.shared || memory.count > 1;
@@ -58,8 +59,8 @@ std::size_t outermost_stream(const Partition& partition) {
   return level;
 }
 
-// As many as keep the shapes to some hundred, whatever is written by hand: what completes a plan from its core on is
-// the plan.
+// Returns the number of streams per level that keeps the number of shapes to some hundreds. It does not depend on
+// splits that are written by hand, so that a plan that is completed from its core on gives the same plan.
 std::size_t most_streams(const Space& space) {
   constexpr double most_shapes = 300;
   const auto levels = static_cast<int>(space.hardware->levels.size()) - 1;
@@ -103,7 +104,7 @@ class Continuations {
       wires_.pop_back();
     }
   }
-  // A matrix is summed along one wire: those beside it are streamed, one position after another.
+  // A matrix product sums along one wire. All other summed wires must be streamed, one position at a time.
   bool leaves_matrices() const {
     const auto has_one = [&](const std::vector<WireId>& summed) {
       return std::ranges::count_if(summed, [&](WireId wire) { return !contains(wires_, wire); }) <= 1;
@@ -123,8 +124,8 @@ class Continuations {
   std::vector<WireId> wires_;  // streamed so far
 };
 
-// Wires are split independently of each other once it is known which are streamed at which level; the order of a
-// level's streams is free.
+// Counts the partitions of the space. Once it is known which wires are streamed at which level, wires are split
+// independently of each other, and the streams of a level may have any order.
 class Counter {
  public:
   explicit Counter(const Space& space) : space_(space) {
@@ -169,7 +170,7 @@ class Counter {
   std::map<std::tuple<WireId, std::vector<std::size_t>, std::size_t>, std::int64_t> known_;
 };
 
-// Chains of sizes along one wire: each within the piece before it.
+// Counts the chains of sizes along one wire, in which each size lies within the piece before it.
 class Chains {
  public:
   Chains(const Space& space, std::vector<Split> splits) : space_(space), splits_(std::move(splits)) {}
@@ -194,7 +195,7 @@ class Chains {
   std::map<std::pair<std::int64_t, std::size_t>, std::int64_t> known_;
 };
 
-// The splits along one wire, outermost first; groups stand outside all streams.
+// Counts the sizes of the splits along one wire, outermost first. Groups lie outside all streams.
 std::int64_t Counter::chains(WireId wire, const std::vector<std::size_t>& streams, std::size_t first_stream) {
   std::vector<Split> groups, loops;
   for (const auto& split : space_.fixed.splits)
@@ -288,7 +289,8 @@ std::vector<std::int64_t> multiples_for_numbers(std::int64_t extent, std::int64_
     if (extent > 1) sizes.push_back(1);
     return sizes;
   }
-  // In units of the divisor: the least piece for each number of pieces, found from the number of the piece before.
+  // Finds, in multiples of the divisor, the least piece for each number of pieces, starting from the number of the
+  // piece before.
   const auto pieces = [&](std::int64_t size) { return (extent + size - 1) / size; };
   for (auto size = extent; size > divisor;) {
     const auto number = pieces(size) + 1;

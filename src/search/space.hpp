@@ -1,5 +1,5 @@
-// The partitions that the search chooses from: which wires may be split at which level, in which order, into pieces of
-// which sizes. The search and its slow twin walk the same space.
+// The space of partitions: which wires may be split at which level, in which order, into pieces of which sizes. The
+// search and its slow twin use the same space.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@
 
 namespace napkin {
 
-// Of which sizes pieces may be: multiples, and where registers hold them in fragments, beyond one only whole fragments;
-// or, if single, one position; or, if in order, only that.
+// The sizes that pieces may have: multiples of `divisor`; beyond one fragment only whole fragments, if registers hold
+// them as fragments; if `single`, also one position; if `in_order`, only one position.
 struct Grain {
   std::int64_t divisor = 1, fragment = 1;
   bool single = false, in_order = false;
@@ -28,24 +28,22 @@ struct Grain {
 struct Space {
   std::shared_ptr<const Derivation> derivation;
   const Hardware* hardware = nullptr;
-  std::shared_ptr<const Hardware> single_warps;  // that machine, where TMA cannot copy what is multiplied
+  std::shared_ptr<const Hardware> single_warps;  // the machine for single warps, if TMA cannot copy the operands
   std::shared_ptr<Streamed> kernels;             // of this derivation on this machine
-  Partition fixed;                               // written by hand; stays
+  Partition fixed;                               // the part written by hand, which does not change
   std::size_t first = 1;                         // the outermost level that is free
-  std::size_t end = 0;           // levels from here on are not searched: how rows are divided among warps splits them
-  std::size_t held = 0;          // and what memories from here on hold is counted with the launch
+  std::size_t end = 0;           // levels from here on are not searched; the division of rows among warps splits them
+  std::size_t held = 0;          // the memory of levels from here on is counted by the launch
   std::vector<WireId> grouped;   // at every free level, unless a level above streams the wire
   std::vector<WireId> streamed;  // at every free level, in any order
   std::size_t most_streams = 3;  // per level
   std::vector<std::int64_t> divisors;       // of pieces, by wire
-  std::shared_ptr<Launches> launches;       // where launches are timed
-  std::vector<std::vector<WireId>> summed;  // there, by each contraction that sums along several wires
-  std::size_t core_level = 0;               // down to it pieces have divisors of their own
+  std::shared_ptr<Launches> launches;       // null if launches are not timed
+  std::vector<std::vector<WireId>> summed;  // if they are: by contraction that sums along several wires
+  std::size_t core_level = 0;               // down to it core_divisors replace `divisors`
   std::vector<std::int64_t> core_divisors;
-  std::vector<std::int64_t>
-      core_lines;  // those of whole lines and warpgroups, which levels above the core's always have
-  std::set<WireId>
-      single;  // one operand of a product has several: one fills fragments, one position of the others does
+  std::vector<std::int64_t> core_lines;  // for whole lines and warpgroups; levels above the core always use these
+  std::set<WireId> single;  // an operand has several of them: one fills fragments, one position of each other is enough
   std::set<WireId> in_order;  // streams take one position after another
   std::int64_t divisor(const Split& split) const {
     if (in_order.contains(split.wire)) return 1;
@@ -62,12 +60,12 @@ struct Space {
   }
 };
 Space make_space(std::shared_ptr<const Derivation>, const Hardware&, const Goal&);
-// The part of a space with whole lines and warpgroups; none where that is all of it.
+// The part of a space with pieces of whole lines and warpgroups; none if that is the whole space.
 std::optional<Space> of_lines(const Space&);
 std::string to_text(const Space&);
 
-// Sizes of the pieces of `extent`, largest first: for every number of pieces the least multiple of the divisor that
-// gives this number, and the whole. Other sizes give the same number of pieces and hold more.
+// The sizes of pieces of `extent`, largest first: the whole, and for every number of pieces the least multiple of the
+// divisor that gives this number. Other sizes give the same number of pieces and hold more.
 std::vector<std::int64_t> piece_sizes(std::int64_t extent, Grain);
 
 // The same, remembered.
@@ -79,13 +77,13 @@ class PieceSizes {
   std::map<std::pair<std::int64_t, Grain>, std::vector<std::int64_t>> known_;
 };
 
-// What may follow a shape at one level: all groups, and every choice and order of streams that the derivation allows.
-// Sizes of free splits are 1. A partition belongs to exactly one shape: there its streams are cut into more than one
-// piece, its groups perhaps not.
+// Visits every continuation of a shape at one level: all groups, with every choice and order of streams that the
+// derivation allows. Sizes of free splits are 1. A partition belongs to exactly one shape, in which its streams have
+// more than one piece; its groups may have one.
 void each_continuation(const Space&, const Partition& shape, std::size_t level,
                        const std::function<void(const Kernel&)>& visit);
 
-// The number of partitions, also of those whose order of streams the derivation refuses; the greatest number where it
+// The number of partitions, including those whose order of streams the derivation refuses; the greatest integer if it
 // overflows.
 std::int64_t count_partitions(const Space&);
 

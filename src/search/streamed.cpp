@@ -1,4 +1,4 @@
-// Streaming is asked of the derivation once for each choice and order of wires.
+// Streams the derivation once for each choice and order of wires, and keeps the programs and their cost models.
 #include "search/streamed.hpp"
 
 namespace napkin {

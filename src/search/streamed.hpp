@@ -1,4 +1,4 @@
-// Kernels by the wires that they stream along, and the cost models of their shapes.
+// The kernels of a derivation by the wires that they stream along, and the cost models of their shapes.
 #pragma once
 
 #include <map>
@@ -11,15 +11,15 @@
 
 namespace napkin {
 
-// Each made once, for whoever looks at the same kernel again.
+// Makes each kernel and model once, and keeps it for later searches of the same kernel.
 class Streamed {
  public:
   Streamed(std::shared_ptr<const Derivation> derivation, const Hardware& hardware)
       : derivation_(std::move(derivation)), hardware_(hardware) {}
-  // Wires outermost first. With an empty partition, which the caller fills in; null where the derivation refuses these
-  // streams.
+  // The kernel that streams along these wires, outermost first. Its partition is empty, and the caller sets it. Null if
+  // the derivation refuses these streams.
   Kernel* along(const std::vector<WireId>& wires);
-  // Of a kernel that was made here, by its partition.
+  // The model of a kernel that along() made, by its partition.
   const CostModel& model(const Kernel& shape);
 
  private:

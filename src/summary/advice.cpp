@@ -1,5 +1,5 @@
-// A diagram -> what keeps it slower than it needs to be: products off the matrix units, streams that a rounding
-// forbids.
+// Finds what makes a diagram slower than necessary: products that do not run on matrix units, and streams that a
+// rounding forbids.
 #include <fmt/format.h>
 
 #include <algorithm>

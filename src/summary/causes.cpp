@@ -1,5 +1,5 @@
-// The lines of a launch -> what it waits for: the part that is busiest, what does not overlap it, cores without work,
-// the first tiles and the last outputs, the launch itself.
+// Turns the losses of a launch into causes of its time: the busiest part, operations that do not overlap it, cores
+// without work, the first tiles and the last outputs, and the launch itself.
 #include <algorithm>
 
 #include "napkin/summary.hpp"
@@ -12,7 +12,7 @@ double of(const Launch& launch, std::string_view what) {
   return at == launch.losses.end() ? 0 : at->seconds;
 }
 
-// The time of what bounds it, at the rates that it sustains.
+// Returns the time of the part that bounds the kernel, at sustained rates.
 double bounding_seconds(const KernelCost& cost, const Hardware& hardware) {
   for (const auto& level : cost.levels)
     if (hardware.levels[level.level].name == cost.bound_by && !cost.bound_from.empty()) return level.time_s.value_or(0);
@@ -37,7 +37,7 @@ std::vector<Cause> causes(const KernelCost& cost, const std::optional<Launch>& l
   if (!cost.time_s) return all;
   const auto& limit = hardware.limits.launch_seconds;
   const double starting = limit ? std::min(limit->value, *cost.time_s) : 0;
-  // Where memory takes longer than the cores with their idle ones, it is memory that they wait for.
+  // If memory takes longer than the cores including their idle time, the launch waits for memory.
   const bool by_memory = launch && of(*launch, "memory that cannot keep up") > 0;
   const double idle = launch && !by_memory ? of(*launch, "cores idle in the last wave") : 0;
   const double further = launch ? of(*launch, "loads from outer memory that iterations do not hide") : 0;

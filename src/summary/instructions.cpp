@@ -1,4 +1,4 @@
-// Columns of a block's step -> the products of the file that they are.
+// Matches the columns of a mainloop to the products of the file.
 #include "summary/instructions.hpp"
 
 #include <fmt/format.h>
@@ -12,7 +12,8 @@
 namespace napkin {
 namespace {
 
-// One instruction of four warps makes as many columns as it can of its piece; those of single warps have one shape.
+// An instruction of four warps computes as many columns of its piece as possible. Instructions of single warps have one
+// shape.
 void name_instruction(const Contraction& contraction, const Mainloop& mainloop, MatrixProduct& made) {
   const auto& shape = *contraction.instruction;
   auto columns = shape.n;
@@ -41,7 +42,8 @@ class Matching {
       for (const auto& column : *columns)
         if (column.contraction) columns_.push_back(&column);
   }
-  // By its name; a sum that a stream adds to the state that it carries has that one's, and the same operands.
+  // Finds the column by its name. A sum that a stream adds to its carried state has the name of the state, and the same
+  // operands.
   const MainloopOperation* column_of(const MatrixProduct& made) const {
     const auto named = [&](const MainloopOperation* one) { return without_sum(one->name) == made.column; };
     if (const auto* found = last(named)) return found;

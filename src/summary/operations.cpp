@@ -1,4 +1,4 @@
-// Operations that a kernel's statements ask for, each once, beside those that its partition executes.
+// Counts the operations that a kernel's statements require, each once, and those that its partition executes.
 #include <algorithm>
 
 #include "cost/model.hpp"
@@ -12,7 +12,8 @@ namespace {
 
 bool counts(Unit unit, bool of_products) { return !of_products || unit == Unit::tensor; }
 
-// The share of the positions that masks let through, of the products on matrix units or of everything; 1 without.
+// Returns the share of the positions that masks let through, for the products on matrix units or for everything; 1
+// without masks.
 double unmasked(const Kernel& kernel, const Hardware& hardware, bool of_products) {
   const CostModel model(kernel, hardware);
   double all = 0, run = 0;
@@ -35,12 +36,12 @@ bool on_units(const Diagram& diagram, const Column& column, const Hardware& hard
                              [](const ColumnWork& work) { return work.unit == Unit::tensor; });
 }
 
-// A product of matrices that no matrix unit would run as it is derived.
+// True for a matrix product that no matrix unit would run as it is derived.
 bool is_for_lanes(const Diagram& diagram, const Column& column, const Hardware& hardware) {
   return contracts(diagram, column) && !on_units(diagram, column, hardware);
 }
 
-// The program may have moved factors out of the sum, so that matrix units run it after all.
+// True if the program has moved factors out of the sum, so that matrix units run it after all.
 bool program_has_on_units(const Kernel& kernel, const std::string& output, const Hardware& hardware) {
   const auto& diagram = kernel.program.scratch;
   return std::ranges::any_of(columns_in(kernel.program.steps), [&](const Column* column) {
@@ -48,7 +49,7 @@ bool program_has_on_units(const Kernel& kernel, const std::string& output, const
   });
 }
 
-// A product of matrices with a factor that a stream may move out of the sum.
+// True for a matrix product with a factor that a stream may move out of the sum.
 bool hides_product(const Diagram& diagram, const Column& column) {
   return !contracts(diagram, column) && sums_matrices(diagram, column);
 }

@@ -1,4 +1,5 @@
-// Columns that sum products of two arrays -> the unit that each runs on, its instruction, or why it has none.
+// Finds the columns that sum products of two arrays, with the unit on which each runs and its instruction, or the
+// reason why it has none.
 #include "summary/products.hpp"
 
 #include <fmt/format.h>
@@ -22,7 +23,7 @@
 namespace napkin {
 namespace {
 
-// The array that a factor is, or what it computes.
+// Returns the name of the array that a factor reads or computes.
 std::string factor_name(const Derivation& derivation, ExprId factor) {
   const auto& diagram = derivation.scratch;
   const auto* access = std::get_if<Access>(&diagram.at(factor).node);
@@ -34,7 +35,7 @@ std::string factor_name(const Derivation& derivation, ExprId factor) {
                                                                      : fmt::format("f({})", diagram.at(*first).name);
   }
   if (access->array.index < derivation.file_arrays) return diagram.at(access->array).name;
-  // What the derivation takes apart has no name in the file.
+  // Arrays that the derivation adds have no name in the file.
   for (const auto& column : derivation.columns)
     if (column.output == access->array)
       if (const auto read = arrays_read(diagram, column.value); !read.empty())
@@ -44,7 +45,7 @@ std::string factor_name(const Derivation& derivation, ExprId factor) {
 
 bool reads_arrays(const Diagram& diagram, ExprId id) { return !arrays_read(diagram, id).empty(); }
 
-// The two sides of what is summed where both read arrays: of `(Q - K)^2` those of the difference.
+// Returns the two sides of the summed expression if both read arrays: for `(Q - K)^2`, those of the difference.
 std::optional<FactorPair> sides_of(const Diagram& diagram, ExprId value) {
   const auto* apply = std::get_if<Apply>(&diagram.at(value).node);
   if (!apply) return {};
@@ -54,7 +55,7 @@ std::optional<FactorPair> sides_of(const Diagram& diagram, ExprId value) {
   return reads_arrays(diagram, a) && reads_arrays(diagram, b) ? std::optional(FactorPair{a, b}) : std::nullopt;
 }
 
-// Wires of the result that an operand has and the other lacks.
+// True if the result has a wire of one operand that the other operand lacks.
 bool has_one_alone(const Diagram& diagram, const Column& column, ExprId one, ExprId other) {
   const auto a = free_wires(diagram, one), b = free_wires(diagram, other);
   return std::ranges::any_of(diagram.at(column.output).wires, [&](WireId wire) {
@@ -70,7 +71,7 @@ std::string formats_of(const ComputeUnit& unit) {
 
 bool is_whole(Datatype type) { return row(type).round(0.5) != 0.5; }
 
-// The widest format that the matrix units have at most as wide as this one: of whole numbers for whole numbers.
+// Returns the widest format of the matrix units that is at most as wide as this one; an integer format for integers.
 std::optional<Datatype> nearest(Datatype type, const ComputeUnit& unit) {
   std::optional<Datatype> best;
   for (const auto& [other, rate] : unit.rates)
@@ -98,7 +99,7 @@ class Explaining {
     const auto array = std::get<Access>(diagram_.at(access).node).array;
     return std::ranges::find(derivation_.inputs, array) == derivation_.inputs.end();
   }
-  // Matrix units read arrays, in a format of theirs.
+  // Explains that the column is no product for matrix units, which read arrays in a format of their own.
   void no_product(const Column& column, const FactorPair& factors, MatrixProduct& made) const {
     const auto* apply = std::get_if<Apply>(&diagram_.at(column.value).node);
     if (!apply || apply->function->role != Role::multiply) {
@@ -119,7 +120,7 @@ class Explaining {
     made.why =
         fmt::format("{} has no axis of the result that {} lacks, so this is no product of matrices", vector, matrix);
   }
-  // Of what has no name yet it takes a statement.
+  // The edit of a factor. A factor without a name first needs a statement of its own.
   Fix edit(ExprId factor, const std::string& array, Datatype type) const {
     if (array.starts_with("f("))
       return {fmt::format("give {} a statement of its own in {}", array, row(type).name), {}};
@@ -151,7 +152,7 @@ class Explaining {
     made.why = fmt::format("{} is {} and {} {}", made.first, row(a).name, made.second, row(b).name);
     if (!diagram_.in_parts && parts_of(a, b) > 1 && multiplied_as(a, b, hardware_))
       made.why += ", and two products of tf32 would take longer";
-    // What a kernel computes is written in the format of what it reads.
+    // A computed factor is written in the format of the factor that the kernel reads.
     const bool first = is_computed(factors.first) == is_computed(factors.second) ? row(a).bytes > row(b).bytes
                                                                                  : is_computed(factors.first);
     const auto wanted =
@@ -172,7 +173,8 @@ bool reads(const Diagram& diagram, const Column& column, ArrayId array) {
   return std::ranges::find(all, array) != all.end();
 }
 
-// Of what the derivation takes apart, the statement that it is a part of.
+// Returns the name of the result. For an array that the derivation adds, it is that of the statement to which it
+// belongs.
 std::string result_name(const Derivation& derivation, const Column& column) {
   const auto& diagram = derivation.scratch;
   const auto name = without_sum(diagram.at(column.output).name);
@@ -185,7 +187,7 @@ std::string result_name(const Derivation& derivation, const Column& column) {
   return array.index >= derivation.file_arrays || name == whole ? name : "part of " + whole;
 }
 
-// The columns of the plain meaning have the names that a person wrote; what a stream makes of them has others.
+// The columns of the derivation have the names that a person wrote. The columns of a stream have other names.
 MatrixProduct product_of(const Column& column, const FactorPair& factors, const Derivation& derivation) {
   const auto& diagram = derivation.scratch;
   MatrixProduct made;
@@ -195,7 +197,8 @@ MatrixProduct product_of(const Column& column, const FactorPair& factors, const 
   return made;
 }
 
-// What a column sums, if it is a product or could be one: not squares of a row and the like.
+// Returns the factors that a column sums if it is a product or could be one. Squares of a row and the like are
+// excluded.
 std::optional<FactorPair> summed(const Diagram& diagram, const Column& column) {
   if (!column.fold || column.fold->combine->role != Role::add) return {};
   const auto sides = sides_of(diagram, column.value);
@@ -206,14 +209,15 @@ std::optional<FactorPair> summed(const Diagram& diagram, const Column& column) {
   return (first && second) || (product && (first || second)) ? sides : std::nullopt;
 }
 
-// On matrix units, and of how many products each is made; 0 on lanes.
+// Returns the number of products on matrix units that make up each product; 0 if it runs on lanes.
 int parts_on_matrix_units(const Diagram& diagram, const Column& column, const Hardware& hardware) {
   const auto all = work_of(diagram, column, hardware);
   const auto found = std::ranges::find(all, Unit::tensor, &ColumnWork::unit);
   return found == all.end() ? 0 : found->parts;
 }
 
-// A stream that leaves a product of arrays of a sum that is none as it is written; the one with fewest parts.
+// The stream that turns a sum into a product of two arrays, although the sum as written is none; the one with fewest
+// parts.
 struct StreamOfProduct {
   WireId wire;
   int parts = 0;
@@ -232,7 +236,7 @@ StreamOfProduct stream_of_product(const Derivation& derivation, const std::strin
   }
   return best;
 }
-// Whether nothing is left to mend.
+// True if a stream already makes the product, so that nothing needs to change.
 bool spare(MatrixProduct& made, const Derivation& derivation, const Hardware& hardware) {
   const auto found = stream_of_product(derivation, made.column, hardware);
   if (found.parts == 0) return false;
@@ -245,7 +249,7 @@ bool spare(MatrixProduct& made, const Derivation& derivation, const Hardware& ha
 
 std::string join_and(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, " and ")); }
 
-// A sum of more than two arrays is one of two, where a statement in front of it computes an operand.
+// A sum over more than two arrays becomes a sum over two if a statement in front of it computes one operand.
 void mend_by(MatrixProduct& made, SplitSum found) {
   made.lost = made.parts == 1;
   made.first = found.operands[0], made.second = found.operands[1];
@@ -290,7 +294,7 @@ class AllProducts {
     const auto* unit = hardware_.find(Unit::tensor);
     return unit ? split_sum(derivation_, column, *unit, source_) : std::nullopt;
   }
-  // What is summed is no product of two, such as a quotient.
+  // The summed expression is not a product of two arrays, such as a quotient.
   MatrixProduct nameless(const Column& column) const {
     MatrixProduct made;
     made.column = without_sum(diagram_.at(column.output).name);
@@ -310,7 +314,7 @@ std::vector<MatrixProduct> all_products(const Derivation& derivation, const Hard
   return AllProducts(derivation, hardware, source).list();
 }
 
-// A machine with nothing but all matrix instructions that there are.
+// Returns a machine that has only matrix units, with all known matrix instructions.
 Hardware of_all_instructions() {
   ComputeUnit unit;
   unit.unit = Unit::tensor;

@@ -1,4 +1,4 @@
-// Sizes against what instructions and copies take at a time.
+// Compares sizes with what instructions and copies process at a time.
 #include "summary/sizes.hpp"
 
 #include <algorithm>
@@ -11,13 +11,13 @@
 namespace napkin {
 namespace {
 
-// Whole pieces and the rest, each in whole instructions.
+// Returns the computed positions: whole pieces and the rest, each rounded up to whole instructions.
 std::int64_t computed(std::int64_t size, std::int64_t piece, std::int64_t step) {
   return size / piece * round_up(piece, step) + round_up(size % piece, step);
 }
 
-// TMA copies rows of a multiple of 16 bytes, and what runs ahead of the computation copies 4 bytes at least; of numbers
-// that share bytes nothing copies any.
+// TMA copies rows of a multiple of 16 bytes, and copies that run ahead of the computation move at least 4 bytes. Values
+// that share bytes are not copied by either.
 void note_alignment(const Diagram& diagram, const Array& array, bool by_tma, MatrixProduct& made) {
   constexpr std::int64_t most = 16, least = 4;
   if (array.packed) return made.packed.push_back(array.name);

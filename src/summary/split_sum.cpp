@@ -26,7 +26,7 @@ bool holds(Span outer, Span inner) {
   return inner.begin < inner.end && outer.file == inner.file && outer.begin <= inner.begin && inner.end <= outer.end;
 }
 
-// What a call such as `softmax` computes stands where the call does: it is one factor.
+// The result of a call such as `softmax` stays one factor.
 bool is_written(const Diagram& diagram, ExprId id, const Apply& apply) {
   const auto span = diagram.at(id).span;
   return std::ranges::none_of(apply.arguments, [&](ExprId one) {
@@ -43,7 +43,7 @@ void add_factors(const Diagram& diagram, ExprId id, bool divides, Side& all) {
   add_factors(diagram, apply->arguments[1], divides != (role == Role::divide), all);
 }
 
-// Every sum in an expression, the outer ones first.
+// Collects every sum in an expression, the outer ones first.
 void add_sums(const Diagram& diagram, ExprId id, std::vector<ExprId>& all) {
   const auto& node = diagram.at(id).node;
   if (const auto* cast = std::get_if<Cast>(&node)) return add_sums(diagram, cast->value, all);
@@ -63,8 +63,8 @@ bool has(const Side& side, WireId wire) {
   return std::ranges::any_of(side, [&](const Factor& factor) { return contains(factor.wires, wire); });
 }
 
-// Those with `rows` on one side and those with `columns` on the other. What has neither joins a side that is computed
-// in any case.
+// Divides the factors into those with `rows` and those with `columns`. A factor with neither joins a side that has to
+// be computed in any case.
 std::optional<Sides> divided(const Diagram& diagram, const Side& factors, WireId rows, WireId columns) {
   Sides sides;
   Side either;
@@ -94,7 +94,7 @@ std::optional<Sides> two_sides(const Diagram& diagram, const Reduce& sum, const 
   return {};
 }
 
-// Statements that the canonical form breaks over lines are on one in a sentence.
+// Statements that the canonical form breaks over several lines are printed on one line in a sentence.
 std::string with_single_spaces(const std::string& text) {
   std::string all;
   for (const char c : text)
@@ -114,7 +114,7 @@ class Writing {
     return is_array(diagram_, side) ? keep(side, type) : declare(side, type);
   }
 
-  // The product is written anew, behind the statements that it reads.
+  // The fix writes the product anew, after the statements that it reads.
   Fix fix(const Reduce& sum) && {
     std::vector<std::string> words;
     if (!declared_.empty())
@@ -153,7 +153,7 @@ class Writing {
     operands_.push_back(name + place);
     return true;
   }
-  // As the arrays that are factors have them.
+  // Returns the wires of a side in the order of the arrays among its factors.
   std::vector<WireId> wires_in_order(const Side& side) const {
     std::vector<WireId> all;
     const auto add = [&](WireId wire) {
@@ -186,7 +186,7 @@ class Writing {
     for (int i = 2; !taken_.insert(name).second; ++i) name = fmt::format("{}{}", first, i);
     return name;
   }
-  // As the file has it, where it stands in this statement.
+  // Returns the text of an expression as in the file if it is part of this statement.
   std::string text(ExprId id) const {
     const auto span = diagram_.at(id).span;
     if (!source_ || source_->file != span.file || !holds(statement_.span, span)) return to_text(diagram_, id);
@@ -225,7 +225,8 @@ std::vector<Datatype> types_read(const Diagram& diagram, const Side& side) {
   return all;
 }
 
-// The format of an operand that is an array already, else the widest that is read, if matrix units have it.
+// Returns the format of an operand that is already an array, else the widest format that is read, if matrix units have
+// it.
 std::optional<Datatype> format_of(const Diagram& diagram, const Sides& sides, const ComputeUnit& unit) {
   std::vector<Datatype> arrays, all;
   for (const auto& side : sides)
@@ -246,7 +247,7 @@ std::optional<Datatype> format_of(const Diagram& diagram, const Sides& sides, co
   return best;
 }
 
-// Arrays of the file that a column reads, itself or by what the derivation takes apart.
+// Returns the arrays of the file that a column reads, directly or through arrays that the derivation adds.
 std::set<ArrayId> file_arrays_read(const Derivation& derivation, ExprId value) {
   std::set<ArrayId> all;
   for (const auto array : arrays_read(derivation.scratch, value)) {
@@ -258,7 +259,7 @@ std::set<ArrayId> file_arrays_read(const Derivation& derivation, ExprId value) {
   return all;
 }
 
-// "A", or "f(A)" for what is computed of it.
+// Returns "A", or "f(A)" for an operand computed from A.
 std::string name_of(const Derivation& derivation, const Side& side) {
   for (const auto& factor : side)
     if (const auto read = arrays_read(derivation.scratch, factor.value); !read.empty())

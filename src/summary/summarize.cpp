@@ -1,4 +1,4 @@
-// A kernel with its cost and its configuration -> its summary.
+// Makes the summary of a kernel from its cost and its configuration.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -26,7 +26,7 @@ void name_pieces(BlockTile& tile, const Kernel& kernel, std::size_t core) {
   tile.streams = fmt::format("{}", fmt::join(streams, ", "));
 }
 
-// How steps of a block overlap, and with what.
+// Describes how the iterations of a block overlap, and with what.
 std::string overlap_words(const Pipelining& chosen) {
   switch (chosen.overlap) {
     case Overlap::none:
@@ -62,7 +62,7 @@ void configure_tile(BlockTile& tile, const Configuration& made) {
   tile.last_wave_busy = made.launch->last_wave_busy;
 }
 
-// Without a configuration of its own a kernel is known by what its levels hold.
+// Without a configuration, the tile of a kernel follows from what its levels hold.
 void count_blocks(BlockTile& tile, const KernelCost& cost, const Hardware& hardware, std::size_t core) {
   const auto& level = cost.levels.at(core - 1);
   tile.blocks = level.groups;
@@ -81,7 +81,8 @@ BlockTile tile_of(const Kernel& kernel, const KernelCost& cost, const std::optio
   return tile;
 }
 
-// Arrays of the file that a split makes every group compute; and pieces of which a mask lets a part through.
+// Returns why more operations are executed than needed: arrays of the file that every group of a split computes, and
+// pieces of which a mask lets only a part through.
 std::vector<std::string> reasons_for_more(const Kernel& kernel, const KernelCost& cost) {
   const auto& derivation = *kernel.derivation;
   std::vector<std::string> all;
@@ -116,7 +117,7 @@ KernelSummary summarize(const Kernel& kernel, const KernelCost& cost, const std:
   made.causes = causes(cost, configured ? configured->launch : std::nullopt, hardware);
   made.traffic = crossings(kernel, cost, hardware, model);
   made.bytes = moved_bytes(made.traffic, hardware);
-  // In the paper's model units are told at work on the cores that have a block.
+  // In the paper's model, the times of units are those of the cores that have a block.
   for (const auto& unit : cost.units)
     if (const auto& seconds = model == Model::ideal ? unit.ideal_time_s : unit.time_s)
       made.units.push_back({unit.unit, *seconds});

@@ -1,6 +1,6 @@
-// What a launch moves between memories. Of what comes into the cores' memories a cache answers what is read again: in a
-// launch whose steps are timed, what blocks read at the same time, and unless memory bounds it what fits; else what
-// fits into the cache.
+// Finds what a launch moves between memories. A cache serves repeated reads on the way to the cores' memories. If the
+// iterations of the launch are timed, these are the reads of blocks at the same time and, unless memory bounds the
+// launch, what fits into the cache. Otherwise they are what fits into the cache.
 #include <algorithm>
 
 #include "napkin/summary.hpp"
@@ -22,7 +22,7 @@ double once(const ArrayCost& array) {
   return array.times > 1 ? bytes / array.times : bytes;
 }
 
-// By array that a block loads, the share of its blocks that bring it from memory.
+// Returns for an array that a block loads the share of blocks that load it from memory.
 double share_from_memory(const LaunchConfigs& configs, const ArrayCost& array) {
   const auto& mainloop = configs.mainloop();
   double share = 0;
@@ -34,13 +34,13 @@ double share_from_memory(const LaunchConfigs& configs, const ArrayCost& array) {
   return share > 0 ? share : 1;
 }
 
-// Of all that is moved again, as much as the cache has room for what is moved once.
+// Returns the share of repeated reads that the cache serves: the share of what is moved once that fits into it.
 double share_that_fits(const KernelCost& cost, const Cache& cache) {
   const double room = cache.capacity.value * (cache.effective_fraction ? cache.effective_fraction->value : 1);
   return std::min(1.0, room / std::max(1.0, static_cast<double>(cost.compulsory_bytes)));
 }
 
-// Then its time counts what blocks read at the same time alone.
+// If memory bounds the kernel, its time counts only what blocks read at the same time.
 bool is_bound_by_memory(const KernelCost& cost, const Hardware& hardware, std::size_t core) {
   return cost.bound_by == hardware.levels[core].name && cost.bound_from == hardware.levels[core - 1].name;
 }
@@ -62,7 +62,7 @@ Crossing crossing(const std::string& from, const std::string& to, const LevelCos
   return made;
 }
 
-// What memory brings and takes, in front of what the cache passes on.
+// Returns what moves between memory and the cache, before the cache passes it on.
 Crossing beyond(const Crossing& inner, const LevelCost& level, const KernelCost& cost, const Cache& cache,
                 const LaunchConfigs* configs) {
   Crossing made{inner.from, cache.name, 0, {}};

@@ -1,5 +1,5 @@
-// What nobody states of a machine, with what is taken for it: one number for all machines, unless a profile or a
-// setting gives another. docs/theory.md says why; docs/predictions.md what each of them is worth.
+// Assumptions about numbers that no source states: one value for all machines, unless a profile or a setting gives
+// another. docs/theory.md gives the reasons, docs/predictions.md the effect of each of them.
 #pragma once
 
 #include <algorithm>
@@ -12,23 +12,23 @@ inline double assumed(const std::optional<Sourced<double>>& stated, double other
   return stated ? stated->value : otherwise;
 }
 
-// What a kernel does beside products, as far as a compiler needs registers for it.
+// The properties of a kernel for which a compiler needs registers beyond values and operands.
 struct BesideValues {
-  bool by_warpgroups = false;   // instructions of four warps: descriptors take the place of many addresses
-  bool follows = false;         // a product of what was computed, which hides how its tiles are read ahead
-  bool folds_tiles = false;     // sums and the like over what lanes read of tiles one by one
-  bool reads_tiles = false;     // columns that are no products read tiles of two dimensions one by one
+  bool by_warpgroups = false;   // instructions of four warps: descriptors replace many addresses
+  bool follows = false;         // it has a product of computed values, which hides the reading ahead of tiles
+  bool folds_tiles = false;     // folds over numbers of tiles that lanes read one by one
+  bool reads_tiles = false;     // columns that are no products read numbers of 2-dimensional tiles
   bool masks = false;           // positions are compared
-  bool shares_columns = false;  // warps of a block share out the columns of a product
+  bool shares_columns = false;  // warps of a block divide the columns of a product
   bool strides = false;         // an array has more than two dimensions
-  bool saves_in_loops = false;  // results leave in each round of a stream
-  bool one_by_one = false;      // lanes read numbers of an operand each by itself
-  bool exchanges = false;       // lanes exchange what they computed in 8 bits
-  bool widens = false;          // single warps widen operands of a product of what was computed
+  bool saves_in_loops = false;  // results are saved in each iteration of a stream
+  bool one_by_one = false;      // lanes read the numbers of an operand one by one
+  bool exchanges = false;       // lanes exchange computed values of 8 bits
+  bool widens = false;          // single warps widen operands of a product of computed values
 };
-// What a thread needs beside so many registers of what it computes and of operands on their way: addresses, counters,
-// and what is read ahead, for which four more are taken as long as there are any.
-// docs/cuda.md has what ptxas needs for the kernels that napkin prints.
+// Registers of a thread in addition to `values` registers for computed values and for operands in flight: for
+// addresses, counters and reading ahead, which gets up to four if they are free. docs/cuda.md has the numbers of ptxas
+// for the kernels that napkin prints.
 inline std::int64_t registers_beside(const BesideValues& does, std::int64_t values) {
   constexpr std::int64_t most = 255, ahead = 4;
   if (does.by_warpgroups) {
@@ -42,10 +42,10 @@ inline std::int64_t registers_beside(const BesideValues& does, std::int64_t valu
   const std::int64_t all = products + others + numbers;
   return does.follows ? all : all + std::clamp<std::int64_t>(most - values - all, 0, ahead);
 }
-// Of what could be hidden behind the busiest part of a core, the share that is not where nothing makes blocks take
-// turns.
+// The share of the time that could be hidden behind the busiest part of a core that is not hidden, if nothing makes
+// blocks take turns.
 inline double unhidden(const Limits& limits) { return assumed(limits.unhidden, 0.4); }
-// Of each block that a core holds, the part for which it waits at the end of a launch, where masks make lengths differ.
+// The part of each resident block for which a core waits at the end of a launch, if masks make blocks differ in length.
 inline double masked_end(const Limits& limits) { return assumed(limits.masked_end, 0.5); }
 
 }  // namespace napkin

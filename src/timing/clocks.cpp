@@ -1,5 +1,5 @@
-// Operations over rates. A lone addition or product takes the place of a multiply-add, so on the lanes each counts
-// twice; contractions read their tiles from the core's memory while they run.
+// Divides operations by rates. A single addition or multiplication occupies the slot of a multiply-add, so that it
+// counts as two operations on the lanes. Contractions read their tiles from the core's memory while they run.
 #include "timing/clocks.hpp"
 
 #include <algorithm>
@@ -16,9 +16,9 @@ Resource resource_of(Unit unit) {
   return unit == Unit::tensor ? Resource::tensor : unit == Unit::sfu ? Resource::sfu : Resource::fma;
 }
 
-// Of a number of f32 in two parts: an addition and a mask of its bits, a difference, a comparison and a choice. One of
-// 16 bits is converted. One that is read by itself is put beside others, and converted twice where it is of another
-// format: to f32 and from there.
+// Operations of lanes on one value. An f32 value is split into two parts by an addition, a mask of its bits, a
+// difference, a comparison and a selection. A 16-bit value is converted. A value that is read one by one is packed with
+// others into a register, and is converted twice if its format is another one: to f32 and from f32.
 constexpr double operations_of_split = 5, operations_of_widening = 1, operations_of_placing = 1;
 
 class Counter {
@@ -82,8 +82,8 @@ class Counter {
       same->operations += operations, same->clocks += clocks, same->seconds += seconds;
   }
 
-  // In the paper's count lanes work on numbers as wide as the widest input. Products that single warps have no
-  // instruction for are such of f16.
+  // In the paper's model, lanes compute with the type of the widest input. Products for which single warps have no
+  // instruction run as products of f16.
   Datatype type_of(const MainloopOperation& column, const ColumnWork& work, const ComputeUnit& unit) const {
     auto wanted = model_ == Model::ideal && work.unit == Unit::fma ? widest_ : work.type;
     if (work.unit == Unit::tensor && is_widened_by_warps(*column.contraction)) wanted = Datatype::f16;
@@ -95,7 +95,7 @@ class Counter {
     return model_ == Model::machine && mainloop_.loads_matrices && warps_of(shape) == 1 && row != nullptr &&
            !multiplies_directly(*row, mainloop_.capability);
   }
-  // Of the rate that the chip sustains, what this instruction reaches.
+  // Returns the share of the chip's sustained rate that this instruction reaches.
   double reached_share(const Contraction& made, const Rate& rate) const {
     const auto& fraction = (detail_ == Detail::least ? made.fastest : made.instruction)->fraction;
     return model_ == Model::ideal || !fraction ? 1 : std::min(1.0, fraction->value * rate.peak() / rate.reached());
@@ -107,7 +107,7 @@ class Counter {
     const auto rate = unit->rates.find(type);
     if (rate == unit->rates.end()) return;
     const bool lone = work.unit == Unit::fma && !column.contraction && !work.joined;
-    const bool repair = work.unit == Unit::fma && column.contraction;  // joined with an addition: a multiply-add
+    const bool repair = work.unit == Unit::fma && column.contraction;  // with the addition, one multiply-add
     const double operations = (lone || repair ? 2 : 1) * work.operations * (work.folded ? column.folded : column.kept);
     const double slowed = work.unit == Unit::tensor ? 1 : clock_;
     const bool on_matrices = work.unit == Unit::tensor;
@@ -121,12 +121,12 @@ class Counter {
                               ? times * operations * static_cast<double>(cores_) / rate->second.peak() * per_second
                               : times * operations / filled / each->second.value;
     if (work.unit == Unit::tensor) all_.operations += operations;
-    // What repairs a state is done on the lanes, before the contraction adds to it.
+    // A state is rescaled on the lanes, before the contraction adds to it.
     (repair ? all_.pointwise : serial_) += seconds;
     add(column.name, resource_of(work.unit), operations, clocks, seconds);
   }
 
-  // How many warps each compute all of a column.
+  // Returns how many warps compute the whole column redundantly.
   double repeats(const MainloopOperation& column) const {
     const bool alone = model_ == Model::ideal || detail_ == Detail::least || !mainloop_.is_repeated(column);
     return alone ? 1 : static_cast<double>(warpgroup_.warps * warpgroup_.warpgroups);
@@ -149,8 +149,8 @@ class Counter {
     if (work.unit == Unit::tensor) all_.operations_outside += operations;
   }
 
-  // A sum of a matrix unit that keeps few bits is added to one on the lanes: an addition of each number. Of pieces in
-  // other sizes at least one for so many products.
+  // Operations that promote sums: a matrix unit's sum of few bits is added to a sum on the lanes, with one addition per
+  // value. For `Detail::least`, which holds for tiles of other sizes, the number of promotions is not rounded up.
   double promotions(const MainloopOperation& column) const {
     const auto every = column.contraction ? column.contraction->promoted : 0;
     if (every == 0 || model_ == Model::ideal) return 0;
@@ -176,8 +176,8 @@ class Counter {
     outside_on(Resource::fma) += seconds;
   }
 
-  // Numbers of f32 are split into two, and those beside them widened, on lanes: a warp does so with its rows and with
-  // all columns.
+  // Operations with which lanes split f32 operands into two parts and widen the operands multiplied with them. Each
+  // warp converts its own rows and all columns.
   double conversions(const MainloopOperation& column) const {
     if (!column.contraction || model_ == Model::ideal) return 0;
     const auto& made = *column.contraction;
@@ -188,7 +188,8 @@ class Counter {
     };
     return 2 * (of(made.rows) + times * of(made.columns));
   }
-  // Numbers that lanes read one by one share registers where they are shorter.
+  // Operations with which lanes pack values that they read one by one into shared registers, if the values are short,
+  // and convert them for products of two types.
   double placed(const MainloopOperand& operand, const Contraction& made) const {
     if (!operand.one_by_one || (detail_ == Detail::least && !made.mixed)) return 0;
     const auto bytes = row(mainloop_.diagram().at(mainloop_.nest->at(operand.buffer).array).type).bytes;
@@ -204,8 +205,8 @@ class Counter {
     return (split ? operations_of_split : operations_of_widening) * static_cast<double>(values);
   }
 
-  // Of the pieces that are run at all, a mask lets most through as a whole; what it asks of those that it cuts is
-  // spread over all.
+  // Adds the time of mask tests. Most of the tiles that run pass a mask as a whole. The time of the tests in the tiles
+  // that the mask cuts is spread over all tiles.
   void ask_masks() {
     const auto masked =
         std::ranges::find_if(mainloop_.columns, [](const auto& column) { return !column.compute->masks.empty(); });
@@ -224,7 +225,7 @@ class Counter {
 
   double& outside_on(Resource on) { return all_.outside_on[static_cast<std::size_t>(on)]; }
 
-  // Instructions run on all of their rows; those beyond the block's are lost.
+  // Returns the share of an instruction's rows that the block fills. Instructions compute all of their rows.
   double filled_rows(const Contraction& contraction) const {
     const auto rows = mainloop_.lengths[mainloop_.row.index], each = contraction.instruction->m;
     return model_ == Model::ideal || detail_ == Detail::least
@@ -232,7 +233,7 @@ class Counter {
                : static_cast<double>(rows) / static_cast<double>((rows + each - 1) / each * each);
   }
 
-  // Of the result; where the block's rows are folded it has others.
+  // Returns the number of rows of the result. It is not that of the block if the block's rows are folded.
   std::int64_t rows_of(const MainloopOperation& column) const {
     const auto& contraction = *column.contraction;
     const auto rows = mainloop_.lengths[mainloop_.row.index];
@@ -241,15 +242,15 @@ class Counter {
         1, static_cast<std::int64_t>(column.folded) / mainloop_.values(contraction.columns.buffer, rows));
   }
 
-  // A number that is read by itself takes as long as four bytes.
+  // Returns the bytes of a tile that are read. A value that is read by itself counts as 4 bytes.
   std::int64_t tile_bytes(const MainloopOperand& operand) const {
     const auto bytes = mainloop_.step_bytes(operand.buffer);
     if (!operand.one_by_one || model_ == Model::ideal || detail_ == Detail::least) return bytes;
     const auto each = row(mainloop_.diagram().at(mainloop_.nest->at(operand.buffer).array).type).bytes;
     return each < 4 ? bytes / each * 4 : bytes;
   }
-  // A staged operand of columns is read for every so many rows as an instruction of four warps has, or a warp; that of
-  // rows once.
+  // Returns the bytes that a contraction reads from the core's memory. A staged column operand is read once for the
+  // rows of each instruction of four warps, or once per warp. A staged row operand is read once.
   std::int64_t read_bytes(const MainloopOperation& column) const {
     const auto& contraction = *column.contraction;
     const auto rows = rows_of(column);
@@ -269,13 +270,14 @@ class Counter {
   std::int64_t whole_bytes(const Contraction& made) const {
     return (made.rows.staged ? tile_bytes(made.rows) : 0) + (made.columns.staged ? tile_bytes(made.columns) : 0);
   }
-  // Lanes exchange numbers of 8 bits that they computed, four to a register, in two shuffles, each of which takes as
-  // long as a read of four bytes: 32 lanes in a clock (the CUDA programming guide's table of throughputs).
+  // Lanes exchange the 8-bit values that they computed, four to a register, in two shuffles. A shuffle takes as long as
+  // a read of four bytes: 32 lanes in a clock (the CUDA programming guide's table of throughputs).
   std::int64_t shuffled_bytes(const Contraction& made) const {
     if (model_ == Model::ideal || !mainloop_.exchanges_bytes(made)) return 0;
     return 2 * mainloop_.values(made.rows.buffer, mainloop_.lengths[mainloop_.row.index]);
   }
-  // Of pieces in other sizes either operand may have the rows.
+  // True if the row operand is resident. For `Detail::least`, which holds for tiles of other sizes, either operand may
+  // have the rows.
   bool is_kept(const MainloopOperand& rows) const { return detail_ == Detail::least ? rows.outlives : rows.kept; }
   double read_seconds(std::int64_t bytes) const {
     const auto below = mainloop_.core + 1;
@@ -287,7 +289,8 @@ class Counter {
     outside_on(Resource::shared) += column.around.times * read_seconds(bytes);
     all_.inner_bytes += column.around.times * static_cast<double>(bytes);
   }
-  // Beside the operands of contractions every tile is read, and every result written, once.
+  // Adds the tiles that are not operands of contractions and the results: each tile is read once, each result written
+  // once.
   void move_inside() {
     for (const auto id : mainloop_.streamed)
       if (!is_operand(id)) all_.inner_bytes += static_cast<double>(mainloop_.bytes(id));
@@ -318,8 +321,8 @@ class Counter {
     return unit->clock_hz ? seconds * unit->clock_hz->value : 0;
   }
 
-  // A matrix unit sustains less than its instructions reach for a moment because the chip lowers its clock, which lanes
-  // and the core's memory share.
+  // Finds the clock under sustained load, relative to the peak clock. A matrix unit sustains less than its instructions
+  // reach briefly, because the chip lowers its clock. Lanes and the core's memory share this clock.
   void find_clock() {
     if (model_ == Model::ideal) return;
     for (const auto& column : mainloop_.columns) {
@@ -330,8 +333,9 @@ class Counter {
       clock_ = std::min(clock_, rate.reached() / rate.peak() / reached);
     }
   }
-  // The next warpgroup's first instruction is under way before the matrix units give results again. A warpgroup alone
-  // waits for the results of every contraction on which lanes work, or whose operands they made.
+  // Adds the latency of matrix instructions. At a handover in ping-pong, the first instruction of the next warpgroup
+  // must run through before the matrix units give results again. A single warpgroup waits for the results of every
+  // contraction that lanes process further, or whose operands lanes computed.
   void wait() {
     const auto* unit = hardware_.find(Unit::tensor);
     if (model_ == Model::ideal || !unit->clock_hz) return;

@@ -1,5 +1,6 @@
-// Of a tile that N siblings need, each loads an Nth and reads the rest from the others: 1/N at the bandwidth from
-// above, 1 - 1/N at that across. Where a machine multicasts, all of it arrives meanwhile at the rate of multicasts.
+// Copies within clusters. If N siblings need a tile, each loads 1/N of it at the bandwidth from above and reads 1 - 1/N
+// from the others at the bandwidth between siblings. If the machine has multicast, the whole tile arrives at the
+// multicast rate at the same time.
 #include "timing/cluster.hpp"
 
 #include <algorithm>
@@ -78,7 +79,7 @@ Passage way_out(const Mainloop& mainloop, BufferId output, const Hardware& hardw
 
 namespace {
 
-// Tiles of every step, and those that come in some.
+// Returns the way in of all tiles that every iteration loads, and of those that only some iterations load.
 Passage tiles_in(const Mainloop& mainloop, const Neighbours& neighbours, const Hardware& hardware, Model rates,
                  bool cached) {
   Passage all;
@@ -88,13 +89,13 @@ Passage tiles_in(const Mainloop& mainloop, const Neighbours& neighbours, const H
   return all;
 }
 
-// Of all tiles of a step, while all cores bring theirs.
+// Returns the seconds to load all tiles of an iteration while all cores load theirs.
 double copy_seconds(const Mainloop& mainloop, const Neighbours& neighbours, const Hardware& hardware, Model rates,
                     bool cached) {
   return tiles_in(mainloop, neighbours, hardware, rates, cached).seconds();
 }
 
-// What is no faster across than from above saves nothing.
+// True if siblings may save time: their bandwidth or multicast rate must exceed the bandwidth from above.
 bool saves(const Sibling& sibling, const Mainloop& mainloop, const Hardware& hardware) {
   const auto& bandwidth = hardware.levels[mainloop.core].bandwidth;
   const auto* cache = cache_of(mainloop, hardware);

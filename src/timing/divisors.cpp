@@ -1,4 +1,5 @@
-// Reasons collected wire by wire, joined by their least common multiple.
+// Finds of which numbers the pieces of each wire should be multiples: reasons are collected by wire and joined by their
+// least common multiple.
 #include "timing/divisors.hpp"
 
 #include <fmt/format.h>
@@ -96,7 +97,7 @@ std::map<WireId, std::int64_t> core_divisors(const Mainloop& mainloop, const Har
   const auto rows = row_wires(mainloop);
   const auto& shape = *first_contraction(mainloop).instruction;
   const auto of_warp = shape.m / warps_of(shape);
-  // Where several wires may have the rows each fills the rows of one warp, or the columns of an instruction.
+  // If several wires may have the rows, each must fill the rows of one warp, or the columns of an instruction.
   const auto of_rows = rows.size() == 1 ? (lines ? shape.m : of_warp) : lines ? of_warp : std::gcd(of_warp, shape.n);
   for (const auto wire : rows) add(wire, of_rows);
   return all;

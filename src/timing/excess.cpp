@@ -1,4 +1,4 @@
-// Why no block of a step can run, whatever room there is: shapes that neither instructions nor copies have.
+// Finds why no block can run whatever the capacities are: shapes that instructions or copies do not have.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -11,7 +11,7 @@ std::optional<Mainloop::Excess> Mainloop::excess() const {
   const auto is_no_matrix = [&](const Factor& factor) {
     return std::ranges::count_if(factor.wires, [&](WireId wire) { return lengths[wire.index] > 1; }) > 2;
   };
-  // Where napkin prints kernels, single warps take columns that each of them has computed as a whole.
+  // If napkin emits kernels for the machine, single warps accept column operands that each of them computed as a whole.
   const auto is_repeated = [&](BufferId id) {
     const auto makes = [&](const MainloopOperation& one) { return one.compute->to == id && this->is_repeated(one); };
     return std::ranges::any_of(columns, makes) || std::ranges::any_of(outside, makes);
@@ -48,8 +48,9 @@ std::optional<Mainloop::Excess> Mainloop::excess() const {
   return std::nullopt;
 }
 
-// What is no product of matrices lies in the fragments of those that are, along the rows and one more axis. Beside both
-// it is folded position by position along an axis that lanes hand around; without the rows, along their lanes.
+// Columns that are not matrix products must lie in the fragments of the products, along the rows and one more axis.
+// With the rows, a second axis is allowed if it is folded position by position in shuffles between lanes. Without the
+// rows, a second axis may be folded along their lanes.
 bool Mainloop::fills_fragments(const MainloopOperation& column) const {
   const auto& made = column.compute->column;
   if (is_repeated(column) && !made.fold && loads_matrices) return true;
@@ -71,7 +72,8 @@ bool Mainloop::fills_fragments(const MainloopOperation& column) const {
          lengths_at(column)[handed.index] <= longest_shuffled;
 }
 
-// Of an array all but the innermost dimension are rows, which a copy by TMA has no more of.
+// True if a tile is too long for TMA. All dimensions but the innermost are rows, and a TMA copy has at most 256 of
+// them.
 bool Mainloop::has_long_tile() const {
   constexpr std::int64_t longest = 256;
   const auto is_long = [&](BufferId id) {
@@ -82,7 +84,7 @@ bool Mainloop::has_long_tile() const {
   return std::ranges::any_of(streamed, is_long) || std::ranges::any_of(tiles, is_long);
 }
 
-// Copies by TMA know the ends of arrays, not those of the pieces around them.
+// TMA copies stop at the ends of arrays, but not at the ends of the pieces around them.
 bool Mainloop::has_ragged_pieces() const {
   if (has_ragged_pieces(loops)) return true;
   const auto is_ragged = [&](const auto& one) { return has_ragged_pieces(one.around.loops); };
@@ -99,7 +101,7 @@ bool Mainloop::has_ragged_pieces(const std::vector<const For*>& around) const {
          std::ranges::any_of(around, [&](const For* loop) { return is_ragged(loop->split); });
 }
 
-// Nor do they know where parts of a divided axis end.
+// TMA copies do not stop where parts of a divided axis end, either.
 bool Mainloop::has_ragged_parts() const {
   const auto is_ragged = [&](WireId wire) {
     const auto size = diagram().size(wire).value_or(1), piece = lengths[wire.index];

@@ -1,4 +1,4 @@
-// What follows from the seconds of a step on each resource.
+// Times that follow from the seconds of an iteration on each resource.
 #include <algorithm>
 
 #include "timing/clocks.hpp"
@@ -21,7 +21,7 @@ double IterationClocks::beside(bool with_outside) const {
   return waited_for ? busiest + unhidden * std::max(0.0, all - busiest) : busiest;
 }
 
-// What the core's memory is read for meanwhile takes no longer.
+// Reads of the core's memory during that time do not take longer.
 IterationClocks IterationClocks::of_busiest_partition(double unevenness) const {
   auto busiest = *this;
   busiest.leading = std::max(leading, leading_units * unevenness);

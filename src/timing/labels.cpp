@@ -1,4 +1,4 @@
-// Labels that a launch does not depend on, left out.
+// Removes the splits on which a launch does not depend: those below a level, and those with a single piece.
 #include "timing/labels.hpp"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace napkin {
 namespace {
 
-// One piece of what the splits before it leave.
+// True if the split leaves the piece of the splits before it in one piece.
 bool is_idle(const Diagram& diagram, const Partition& partition, std::size_t at) {
   const auto& split = partition.splits[at];
   auto piece = diagram.size(split.wire).value_or(1);
@@ -42,7 +42,7 @@ Partition without_idle_labels(const Diagram& diagram, const Partition& partition
   return kept;
 }
 
-// A loop of one piece may be what lets the loops inside it nest: it goes only where they nest without it.
+// Loops may nest only inside a loop of one piece. Such a loop is removed only if the loops inside nest without it.
 Kernel without_idle_labels(const Kernel& kernel) {
   const auto& derivation = *kernel.derivation;
   auto kept = kernel.partition;

@@ -7,7 +7,7 @@ namespace napkin {
 
 // The kernel without its splits below a level.
 Kernel down_to(const Kernel&, std::size_t level);
-// Without the labels from level `first` on that do nothing: one piece.
+// The partition without those labels from level `first` on that make only one piece.
 Partition without_idle_labels(const Diagram&, const Partition&, std::size_t first);
 Kernel without_idle_labels(const Kernel&);
 

@@ -1,4 +1,4 @@
-// Liveness of the whole nest, counted in fragments.
+// Counts the registers of a lane from the liveness of all buffers of the nest, in fragments.
 #include "timing/lane_registers.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr auto sum_tile = accumulator_tile;
 constexpr std::int64_t columns_at_once = sum_tile.square() * sum_tile.columns;
-// Of an operand of so many rows or columns, a step of an instruction.
+// Registers of a lane for one k-step of an operand with this many rows or columns.
 constexpr std::int64_t registers_of(std::int64_t lines) {
   return lines * bytes_of_step / (lanes_of_warp * register_bytes);
 }
@@ -28,7 +28,7 @@ const MainloopOperation* find_product(const Mainloop& mainloop, const Compute* c
   return nullptr;
 }
 
-// Whether single warps widen an operand on its way from shared memory.
+// True if single warps widen an operand on its way from shared memory.
 bool widens(const Mainloop& mainloop, const MainloopOperation& column) {
   const auto& made = *column.contraction;
   const auto* row = find_matrix_instruction(made.instruction->operands, 1);
@@ -36,7 +36,8 @@ bool widens(const Mainloop& mainloop, const MainloopOperation& column) {
                              (row != nullptr && !multiplies_directly(*row, mainloop.capability)));
 }
 
-// With what the step's products read, and where what it makes leaves.
+// Describes what determines the registers that a compiler needs in addition to values, including how the products of
+// the mainloop read their operands and where results are saved.
 BesideValues beside_values(const Mainloop& mainloop, bool several_warps) {
   std::vector<const Compute*> all, no_products;
   bool follows = false, one_by_one = false, exchanges = false, widening = false;
@@ -121,7 +122,8 @@ std::int64_t LaneRegisters::values(const Column& column, const RowDivision& warp
   return all + ahead(column, warpgroup, order);
 }
 
-// Compilers make an operand whole before single warps take the first part of it, so that what it is made of stays.
+// Compilers complete an operand before single warps multiply its first part, so that the arrays from which it is
+// computed stay alive.
 std::vector<BufferId> LaneRegisters::sources(const Column& column) const {
   if (!column.product || mainloop_.issues_together()) return {};
   const auto made = sources_.find(column.product->contraction->rows.buffer);
@@ -144,7 +146,7 @@ std::int64_t LaneRegisters::values(BufferId id, const RowDivision& warpgroup) co
   return (of_rows > 1 ? sum_tile.lane_rows * rows : 1) * (of_columns > 1 ? sum_tile.lane_columns * columns : 1);
 }
 
-// How long the first of two axes is that a piece has.
+// Returns the length of the first long axis of a piece that has two of them.
 std::optional<std::int64_t> LaneRegisters::first_of_two(BufferId id) const {
   const auto& extent = mainloop_.nest->at(id).extent;
   const auto is_long = [](std::int64_t length) { return length > 1; };
@@ -159,12 +161,12 @@ std::int64_t LaneRegisters::whole_rows(const MainloopOperation& column, const Ro
   return rows * registers_of_rows * pieces_of(mainloop_.lengths_at(column)[made.depth.index], k) * made.parts;
 }
 
-// What stays from one round of a loop to the next becomes an operand a step of an instruction at a time.
+// True if the buffer is a carried state. A state becomes an operand one k-step at a time.
 bool LaneRegisters::is_state(BufferId id) const {
   return std::ranges::any_of(columns_, [&](const Column& column) { return column.compute->carried == id; });
 }
 
-// Of what each warp computed as a whole.
+// Registers of a column operand that each warp computed as a whole.
 std::int64_t LaneRegisters::whole_columns(const MainloopOperation& column) const {
   const auto& made = *column.contraction;
   const auto columns = made.across ? mainloop_.lengths_at(column)[made.across->index] : 1;
@@ -172,9 +174,9 @@ std::int64_t LaneRegisters::whole_columns(const MainloopOperation& column) const
          pieces_of(mainloop_.lengths_at(column)[made.depth.index], made.k) * made.parts;
 }
 
-// Sums that are promoted, and what was computed as a whole operand; single warps load the others a step of an
-// instruction at a time, one side's at once and the other's one after another. What is widened is there as it was
-// loaded, and twice as wide.
+// Registers of the sums that are promoted, and of operands that were computed as a whole. Single warps load other
+// operands one k-step at a time: all fragments of one side, and the fragments of the other side one after another.
+// Widened operands are held as they were loaded, and once more at twice the width.
 std::int64_t LaneRegisters::operands(const MainloopOperation& column, const RowDivision& warpgroup) const {
   const auto& made = *column.contraction;
   const auto is_made_whole = [&](const MainloopOperand& one) { return !one.staged && !is_state(one.buffer); };
@@ -192,8 +194,8 @@ std::int64_t LaneRegisters::operands(const MainloopOperation& column, const RowD
                                                               columns * registers_of_columns + registers_of_rows);
 }
 
-// Sums that lead stand from the beginning of the step on; within a warpgroup, operands of the step before while they
-// trail.
+// Registers that overlap needs in addition. Leading sums are held from the beginning of the iteration. With
+// intra-warpgroup overlap, the operands of trailing products of the iteration before are held as well.
 std::int64_t LaneRegisters::ahead(const Column& column, const RowDivision& warpgroup, Order order) const {
   if (order == Order::text || !column.inside) return 0;
   std::int64_t all = 0;

@@ -1,5 +1,5 @@
-// Registers of a lane, column by column, on a chip: what is computed lies in fragments of matrix instructions, 16 rows
-// by 8 columns to a warp, of which a lane has 4 values; of rows or columns alone it has 2.
+// Registers of a lane, column by column, on a chip. Computed arrays lie in fragments of matrix instructions, of 16 rows
+// by 8 columns of a warp. A lane holds 4 values of a fragment; if an array has only rows or only columns, 2.
 #pragma once
 
 #include <functional>
@@ -11,33 +11,33 @@
 
 namespace napkin {
 
-// How the rows of a block are divided among warpgroups. Instructions hold whole rows of theirs, `held`, however few are
-// the warpgroup's.
+// How the rows of a block are divided among warpgroups: `rows` of each. Instructions need registers for all rows of
+// their shape, `held`, even if the warpgroup has fewer.
 struct RowDivision {
   std::int64_t rows = 1, warps = 1, warpgroups = 1, held = 1;
 };
 
-// What columns do, as far as that needs registers beside their values: all of them, and those that are no products, of
-// whose inputs some are tiles of two dimensions.
+// The properties of columns that need registers beyond their values: from `all` columns, and from those that are no
+// products. `is_matrix` is true for tiles of two dimensions.
 BesideValues beside_columns(const LoopNest&, const std::vector<const Compute*>& all,
                             const std::vector<const Compute*>& no_products,
                             const std::function<bool(BufferId)>& is_matrix);
 
 class LaneRegisters {
  public:
-  // The step stays where it is, and keeps its columns; its sizes may change.
+  // Keeps a reference to the mainloop, whose columns must not change; its sizes may.
   LaneRegisters(const Mainloop&, const Hardware&);
 
-  // What an order of columns other than that of the text makes a lane hold beside.
+  // The order of columns. Orders other than that of the text can make a lane hold more values.
   enum class Order : std::uint8_t { text, in_turn, intra_warpgroup };
-  // The most that any column takes, with operands on their way and what a compiler needs beside.
+  // The most registers that any column needs, with operands in flight and those that a compiler needs in addition.
   std::int64_t registers(const RowDivision&, Order) const;
 
  private:
   struct Column {
     const Compute* compute = nullptr;
-    const MainloopOperation* product = nullptr;  // where it is a contraction
-    bool inside = false;                         // of the step
+    const MainloopOperation* product = nullptr;  // null if it is no contraction
+    bool inside = false;                         // of the mainloop
     std::vector<BufferId> alive;
     std::optional<std::pair<BufferId, BufferId>> overwrites;
   };
@@ -53,8 +53,8 @@ class LaneRegisters {
   std::int64_t ahead(const Column&, const RowDivision&, Order) const;
 
   const Mainloop& mainloop_;
-  std::set<BufferId> elsewhere_;  // in no registers: computed where they are wanted, or with a memory of their own
-  std::map<BufferId, std::vector<BufferId>> sources_;  // of what is computed where it is wanted
+  std::set<BufferId> elsewhere_;                       // not in registers: inlined, or in a memory of their own
+  std::map<BufferId, std::vector<BufferId>> sources_;  // of inlined buffers
   std::vector<Column> columns_;                        // in the order of the text
 };
 

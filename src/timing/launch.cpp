@@ -1,5 +1,5 @@
-// Waves of blocks over the cores, the last one ragged. Each line of what is lost is the difference that one more fact
-// about the machine makes, from the ideal time on, so that the lines add up.
+// Time of a launch: waves of blocks over the cores, the last wave incomplete. Each line of the loss is the difference
+// that one more fact about the machine makes, starting at the ideal time, so that the lines add up to the launch time.
 #include "timing/launch.hpp"
 
 #include <algorithm>
@@ -56,8 +56,9 @@ class Reckoning {
   }
 
  private:
-  // Tiles that neighbours pass on may come sooner than at the datasheet's rates without them, and numbers as wide as
-  // the widest input may take longer than those that there are.
+  // Tiles from neighbours of a cluster may arrive sooner than tiles at datasheet rates without a cluster, and values as
+  // wide as the widest input may take longer than the actual ones. The ideal times are therefore limited to the actual
+  // ones.
   static IterationClocks no_slower(IterationClocks ideal, const IterationClocks& now) {
     ideal.leading = std::min(ideal.leading, now.leading), ideal.trailing = std::min(ideal.trailing, now.trailing);
     ideal.pointwise = std::min(ideal.pointwise, now.pointwise), ideal.outside = std::min(ideal.outside, now.outside);
@@ -76,29 +77,30 @@ class Reckoning {
     launch_.steps = demand_.tensor_operations / (ideal.operations + ideal.operations_outside);
     if (model_ == Model::machine) launch_.steps *= demand_.whole;
   }
-  // What no order of the work goes below.
+  // Returns the time below which no order of the work can get.
   double floor(double steps, const IterationClocks& ideal) const {
     return std::max({compulsory(&Rate::peak), steps * ideal.copy, demand_.units_ideal_s, demand_.outer_ideal_s});
   }
-  // What is left to be slowest where the cache answers what is read again.
+  // Returns the (negative) change of time if the cache serves repeated reads, so that another part is the slowest.
   double cached(double steps, const IterationClocks& ideal) const { return std::min(0.0, floor(steps, ideal) - time_); }
   double compulsory(double (Rate::*kind)() const) const {
     const auto& bandwidth = hardware_.levels[mainloop_.core].bandwidth;
     return bandwidth ? demand_.compulsory_bytes / ((*bandwidth).*kind)() : 0;
   }
-  // Levels above the cores work beside them. What siblings pass on arrives in steps, the first of which is at home and
-  // the last of which is worked on when all has arrived; what comes in one is waited for.
+  // Levels above the cores work in parallel with them. What siblings exchange arrives iteration by iteration: the first
+  // part is local, and the last part is computed on after everything has arrived. What arrives in one piece is waited
+  // for.
   double outer() const {
     const double crossing = demand_.crossing_s > 0 ? demand_.crossing_s + time_ / demand_.crossing_steps : 0;
     return std::max(demand_.outer_s, demand_.crossing_once_s + std::max(time_, crossing));
   }
-  // The time is at least so much.
+  // Raises the time to at least these seconds.
   void reach(const char* what, double seconds) { add(what, std::max(0.0, seconds - time_)); }
   void add(const char* what, double seconds) {
     time_ += seconds;
     if (detail_ == Detail::columns) launch_.losses.push_back({what, seconds});
   }
-  // Blocks that are on a core together: as many as fit, or as there are.
+  // Returns how many blocks are resident on a core together: as many as fit, or as many as there are.
   double here() const { return std::min(static_cast<double>(launch_.blocks_per_core), rounds_); }
   double step_at(const IterationClocks& clocks) const {
     const auto there = model_ == Model::ideal
@@ -106,7 +108,7 @@ class Reckoning {
                            : overlapping(chosen_.overlap, static_cast<std::int64_t>(here()), warpgroup_);
     return step_seconds(chosen_.overlap, clocks, there);
   }
-  // Another block on the core works on its steps meanwhile, with what these columns leave it of the core.
+  // Other blocks on the core run their iterations during these columns, with the resources that the columns leave free.
   double with_outside(const IterationClocks& clocks, double iteration) const {
     const double together = iteration + clocks.outside;
     return here() < 2 ? together : std::clamp(clocks.beside(true), iteration, together);
@@ -116,7 +118,8 @@ class Reckoning {
     const double waits = waits_for_tiles(mainloop_, chosen_, blocks, clocks, hardware_, model_);
     return with_outside(clocks, std::max(step_at(clocks), waits));
   }
-  // All rounds of the core that is done last, of steps that take so long while all cores are at work.
+  // Returns the time of all rounds of the core that finishes last, if an iteration takes this long while all cores
+  // work.
   double in_rounds(const IterationClocks& now, double iteration) const {
     const auto rounds = rounds_of(demand_, hardware_, here());
     const double last = now.last_copy < now.copy && rounds.last > 0 ? sustained(now.in_last_round()) : iteration;
@@ -125,9 +128,9 @@ class Reckoning {
     const double cores = static_cast<double>(launch_.cores) / static_cast<double>(launch_.blocks);
     return std::max(columns, model_ == Model::machine ? demand_.units_s * cores * rounds.all() : 0);
   }
-  // Of one round of blocks, where no other block of the core is at work meanwhile. Blocks begin and end at different
-  // times, so that each has its share of the cache's bandwidth. Published kernels whose blocks stay on their cores lose
-  // as much between two pieces as others between two blocks.
+  // Returns the time at the beginning and end of one round of blocks, when no other block of the core computes. Blocks
+  // begin and end at different times, so that each has its share of the cache's bandwidth. Published persistent kernels
+  // lose as much between two output tiles as other kernels between two blocks.
   double ends() const {
     const auto& level = hardware_.levels[mainloop_.core];
     const auto* tensor = hardware_.find(Unit::tensor);

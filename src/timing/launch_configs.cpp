@@ -1,4 +1,5 @@
-// Every warpgroup size that instructions allow, each with every overlap; the fastest that runs.
+// Tries every warpgroup size that instructions allow with every overlap, and chooses the fastest configuration that
+// runs.
 #include "timing/launch_configs.hpp"
 
 #include <fmt/format.h>
@@ -34,7 +35,7 @@ LaunchConfigs::LaunchConfigs(Mainloop mainloop, Partition partition, const Hardw
   const auto may_keep = [](const MainloopOperation& column) {
     return column.contraction && (column.contraction->rows.outlives || column.contraction->columns.outlives);
   };
-  // Kernels that napkin does not print read their rows anew in each step, as FlashAttention-2's do.
+  // Kernels for machines for which napkin emits none read their rows again in each iteration, as FlashAttention-2's do.
   if (mainloop_.keeps || hardware.limits.registers_for_addresses || std::ranges::none_of(mainloop_.columns, may_keep))
     return;
   auto keeping = mainloop_;
@@ -48,7 +49,7 @@ void LaunchConfigs::resize(const Partition& partition) {
   napkin::resize(mainloop_, partition);
 }
 
-// Resized once it is asked for; the nest is the same.
+// Returns the configurations with resident operands, resized when they are first used. Their nest is the same.
 const LaunchConfigs* LaunchConfigs::keeping() const {
   if (!keeping_) return nullptr;
   if (keeping_->partition_ != partition_) {
@@ -80,7 +81,8 @@ LaunchConfig LaunchConfigs::best_of_warpgroups(const Demand& demand) const {
   return std::move(*found);
 }
 
-// However columns overlap. With more rows a thread needs no fewer. The paper's model has no limit of a thread.
+// True if a thread has enough registers, whatever the overlap. More rows never need fewer registers. The paper's model
+// has no limit per thread.
 bool LaunchConfigs::has_registers(const RowDivision& warpgroup) const {
   const auto& most = hardware_.limits.registers_per_thread;
   if (model_ == Model::ideal || !most) return true;
@@ -91,7 +93,8 @@ bool LaunchConfigs::may_run() const {
   return (model_ == Model::ideal || !mainloop_.excess()) && has_registers(warpgroups().front());
 }
 
-// What all rows write is written by one warp, unless warps exchange what they have of it.
+// True if several warps may divide the rows. An output without the row wire is written by one warp, unless warps
+// exchange their parts of it.
 bool LaunchConfigs::shares_rows() const {
   const auto has_row = [&](ArrayId output) {
     return std::ranges::count(mainloop_.diagram().at(output).wires, mainloop_.row) > 0;
@@ -102,8 +105,8 @@ bool LaunchConfigs::shares_rows() const {
   return std::ranges::all_of(mainloop_.nest->outputs, has_row) || std::ranges::any_of(mainloop_.columns, exchanges);
 }
 
-// Rows of one instruction by each warp, and multiples: of warps that issue together, as many as leave none idle; what
-// the partition says, where it says it.
+// Returns the row divisions to try: each warp has the rows of one instruction, or a multiple of them. Warps that issue
+// instructions together leave none of them idle. A division that the partition gives is the only one.
 std::vector<RowDivision> LaunchConfigs::warpgroups() const {
   const auto rows = mainloop_.lengths[mainloop_.row.index];
   const auto& shape = *first_contraction(mainloop_).instruction;
@@ -119,7 +122,7 @@ std::vector<RowDivision> LaunchConfigs::warpgroups() const {
   return all;
 }
 
-// Warps that are more than partitions, and not as many in each, are one warpgroup.
+// If there are more warps than partitions, and they do not divide evenly among these, all warps are one warpgroup.
 RowDivision LaunchConfigs::division_of(std::int64_t rows, std::int64_t each) const {
   const auto& shape = *first_contraction(mainloop_).instruction;
   const auto together = warps_of(shape), of_warp = shape.m / together;
@@ -156,7 +159,8 @@ LaunchConfig LaunchConfigs::config(const RowDivision& warpgroup, const Passage& 
   return made;
 }
 
-// Blocks side by side hide more than a step shows, so that launches are compared.
+// Chooses the pipelining with the shortest launch. Launches are compared because co-resident blocks hide more than the
+// time of an iteration shows.
 void LaunchConfigs::choose(LaunchConfig& config, const Demand& demand) const {
   std::optional<std::size_t> best;
   for (std::size_t i = 0; i < config.pipelinings.size(); ++i) {
@@ -245,7 +249,7 @@ std::string why_no_block(const LaunchConfigs& configs, const LaunchConfig& confi
 
 namespace {
 
-// The level that bounds a launch; none where a unit does.
+// Returns the level that bounds a launch; none if a unit bounds it.
 std::optional<std::size_t> bounding_level(const LaunchTime& time, const KernelCost& cost, const Hardware& hardware) {
   const auto core = *hardware.core;
   if (time.bound_outside)
@@ -256,7 +260,7 @@ std::optional<std::size_t> bounding_level(const LaunchTime& time, const KernelCo
   return time.bound == Resource::copy ? std::optional(core) : std::nullopt;
 }
 
-// What a block needs more of than a core has.
+// Returns the resource of which a block needs more than a core has.
 Overrun no_block(const LaunchConfigs& configs, const Demand& demand) {
   return {configs.mainloop().core, 1, "", "launch", why_no_block(configs, configs.best(demand))};
 }
@@ -269,7 +273,7 @@ void name_bound(KernelCost& cost, const LaunchTime& time, const LaunchConfigs& c
   if (time.bound_by_cache && !time.bound_outside) cost.bound_from = cache_of(configs.mainloop(), hardware)->name;
 }
 
-// What arrays of a column take of one warp, of all that its warpgroup holds.
+// Returns how much one warp holds of the arrays of a column, of all that its warpgroup holds.
 std::vector<HeldArray> held_by_warp(const ColumnVariables& column, std::int64_t warps) {
   std::vector<HeldArray> all;
   for (const auto& variable : column.variables) {
@@ -281,7 +285,8 @@ std::vector<HeldArray> held_by_warp(const ColumnVariables& column, std::int64_t 
   return all;
 }
 
-// Units take what the launch has of them, of a core on average: what is executed, at the rates of its instructions.
+// The times of units become those within the launch, on average over the cores: the executed operations at the rates of
+// their instructions.
 void spread_units(KernelCost& cost, const LaunchConfigs& configs, const Demand& demand) {
   const auto config = configs.best(demand);
   const auto launch = configs.launch(config, demand, 0);
@@ -294,7 +299,8 @@ void spread_units(KernelCost& cost, const LaunchConfigs& configs, const Demand& 
         unit.time_s = steps * (config.clocks.at(on).seconds + config.clocks.outside_on[static_cast<std::size_t>(on)]);
 }
 
-// Registers hold what instructions take at a time, and addresses: less than the pieces that they go through.
+// The memory of registers becomes that of the launch: the operands of instructions in flight and addresses, which are
+// fewer bytes than the pieces that pass through registers.
 void hold_registers(KernelCost& cost, const LaunchConfigs& configs, const LaunchConfig& config) {
   const auto& hardware = configs.hardware();
   const auto below = *hardware.core + 1;
@@ -315,7 +321,8 @@ void hold_registers(KernelCost& cost, const LaunchConfigs& configs, const Launch
                 [&](const Overrun& one) { return one.level == below && one.what.starts_with("memory"); });
 }
 
-// The energy of the idle machine for as long as the launch takes, and of what its instructions read.
+// Adds the energy of the idle machine during the launch, and replaces the transfers below the core by what instructions
+// read.
 void spend(KernelCost& cost, const LaunchTime& time, const Hardware& hardware) {
   if (!cost.energy_j) return;
   if (cost.time_s && hardware.idle_watts) *cost.energy_j += hardware.idle_watts->value * (time.seconds - *cost.time_s);
@@ -339,7 +346,7 @@ std::optional<Overrun> set_launch_time(KernelCost& cost, const Kernel& kernel, s
   if (!time) return no_block(*configs, demand);
   spend(cost, *time, hardware);
   cost.time_s = time->seconds;
-  // Levels take what the launch has of them, so that none takes longer than it.
+  // The times of levels become those within the launch, so that none takes longer than the launch.
   for (auto& one : cost.levels) {
     if (one.time_s && one.level == *hardware.core) one.time_s = time->copied_s;
     if (one.time_s && one.level == *hardware.core + 1) one.time_s = time->read_s;

@@ -1,6 +1,6 @@
 // The launch configurations of a kernel: every way to divide the rows of a block among warpgroups and to overlap the
-// columns of its mainloop, and how long an iteration and the launch then take. They are numbers only, since a search
-// asks for thousands.
+// columns of its mainloop, and the times of an iteration and of the launch. They are numbers only, since a search needs
+// thousands.
 #pragma once
 
 #include "timing/launch.hpp"
@@ -11,9 +11,9 @@ namespace napkin {
 struct LaunchConfig {
   RowDivision warpgroup;
   IterationClocks clocks;                // at the rates of the model
-  std::optional<IterationClocks> ideal;  // at the datasheet's, for reports: only with Detail::columns
+  std::optional<IterationClocks> ideal;  // at datasheet rates, for reports; only with Detail::columns
   std::vector<Pipelining> pipelinings;
-  std::size_t fastest = 0;  // of those that run, the simplest of equals
+  std::size_t fastest = 0;  // index of the fastest that runs; the simplest among equals
   double seconds = 0;       // of the launch with it
   bool keeps = false;       // operands that outlive the iterations are resident in registers
   const Pipelining& chosen() const { return pipelinings[fastest]; }
@@ -106,7 +106,7 @@ std::string why_no_block(const LaunchConfigs&, const LaunchConfig&);
 // the energy of the idle machine for as long. `level` is the one that the kernel is split down to: the core's or one
 // below. If the level below the core is the innermost, it then holds the registers of a warp, and pieces no longer
 // overrun it; its energy is that of the bytes that instructions read, also where several warps read the same bytes at
-// once. Returns what a block lacks if none can run on a core.
+// once. Returns the overrun of a block if none can run on a core.
 std::optional<Overrun> set_launch_time(KernelCost&, const Kernel&, std::size_t level, const Hardware&);
 
 }  // namespace napkin

@@ -1,4 +1,5 @@
-// A kernel without its splits below the core -> its innermost loop, column by column.
+// Finds the mainloop of a kernel: lowers the kernel without its splits below the core, and describes the operations of
+// the innermost loop and of the statements around it column by column.
 #include "timing/mainloop.hpp"
 
 #include <algorithm>
@@ -66,7 +67,7 @@ class Reader {
     return multiplies_ ? all : on_lanes(std::move(all));
   }
 
-  // The body with most contractions, the innermost of equals.
+  // Finds the body with the most contractions, the innermost of equals.
   void find_body(Body here, Body& best) const {
     for (const auto& statement : here.block->steps)
       if (const auto* compute = std::get_if<Compute>(&statement.node))
@@ -95,7 +96,7 @@ class Reader {
       loops.pop_back();
     }
   }
-  // What crosses into the core's memory or out of it, but for what every step loads.
+  // Adds a buffer that is moved into the core's memory or out of it, except a tile that every iteration loads.
   void add_edge(BufferId id, const std::vector<const For*>& loops, bool inside) {
     const auto& buffer = nest().at(id);
     const bool loaded = nest().is_input(id);
@@ -107,7 +108,7 @@ class Reader {
     column.around.loops = loops;
     column.compute = &compute;
     column.name = nest().scratch.at(compute.column.output).name;
-    // Of the pieces that are run at all, a mask lets most through as a whole.
+    // Most of the tiles that run pass a mask as a whole, so that the work is that of the unmasked column.
     auto open = compute.column;
     if (!compute.masks.empty()) open.value = compute.unmasked;
     column.work = work(open);
@@ -117,7 +118,8 @@ class Reader {
       if (work.unit == Unit::tensor) contract(column, work.type);
     (inside ? mainloop_.columns : mainloop_.outside).push_back(std::move(column));
   }
-  // Of the machine's, those that napkin's kernels have where it prints any.
+  // Returns the fastest instruction of the machine. If napkin emits kernels for the machine, only instructions that
+  // these kernels use are considered.
   const InstructionShape* fastest_instruction(Datatype type, std::int64_t most_warps) const {
     const InstructionShape* best = nullptr;
     const auto share = [](const InstructionShape& shape) { return shape.fraction ? shape.fraction->value : 1; };
@@ -156,7 +158,7 @@ class Reader {
     return made;
   }
 
-  // Which buffers of the core's memory a step loads anew, which stay, and which leave.
+  // Sorts the buffers in the core's memory into those that every iteration loads, those that stay, and outputs.
   void sort_tiles(const LoopBody& body) {
     for (std::uint32_t i = 0; i < nest().buffers.size(); ++i) {
       const auto& buffer = nest().buffers[i];
@@ -172,7 +174,8 @@ class Reader {
     }
   }
 
-  // What shares bytes stands in tiles one by one: lanes bring it there, and no copy.
+  // Values that share a byte in memory lie one by one in tiles. Lanes bring them there and no copy does, so that their
+  // alignment counts as 1.
   void align(const MainloopOperation& column) {
     for (const auto& factor : column.factors) {
       if (!factor.operand.staged) continue;

@@ -16,9 +16,9 @@ namespace napkin {
 struct MainloopOperand {
   BufferId buffer;
   bool staged = false;      // a tile of an input, in the core's memory; else computed, in registers
-  bool outlives = false;    // its tile is loaded outside of the mainloop, so that it may be
+  bool outlives = false;    // its tile is loaded outside of the mainloop, so that it can be kept
   bool kept = false;        // resident in registers
-  bool one_by_one = false;  // lanes read its numbers: stored in another format, or so that no load of matrices has them
+  bool one_by_one = false;  // lanes read single numbers: no matrix load reads their format or layout
 };
 
 // A fold along an axis that has no place in fragments is unrolled, so that pieces of it are at most this long.
@@ -28,8 +28,8 @@ constexpr std::int64_t longest_shuffled = 64;
 struct Contraction {
   MainloopOperand rows, columns;  // the operand with the rows that warpgroups divide, and the other
   const InstructionShape* instruction = nullptr;
-  const InstructionShape* fastest = nullptr;    // for these operands, and
-  const InstructionShape* registers = nullptr;  // if registers must hold both
+  const InstructionShape* fastest = nullptr;    // the fastest one for these operands
+  const InstructionShape* registers = nullptr;  // the one that is used if registers must hold both operands
   WireId depth;                  // the wire that it sums over of which an instruction takes several positions
   std::optional<WireId> across;  // the innermost wire that the other operand alone has, of those longer than 1
   bool exchanged = false;        // it folds the rows: warpgroups give each other their operands in the core's memory
@@ -42,7 +42,7 @@ struct Contraction {
 struct Factor {
   MainloopOperand operand;
   std::vector<WireId> wires;  // of its indices
-  bool widened = false;       // on its way through registers: it is not stored as it is multiplied
+  bool widened = false;       // in registers: its stored format is not that of the multiplication
   std::vector<Index> at{};    // the indices themselves
   bool has(WireId wire) const { return std::ranges::find(wires, wire) != wires.end(); }
 };
@@ -61,7 +61,7 @@ struct MainloopOperation {
   std::optional<Contraction> contraction;
   std::vector<Factor> factors{};  // of a contraction, in the order of its product
   Around around{};
-  std::vector<std::int64_t> lengths{};  // outside of the step: of the piece of every wire that is there
+  std::vector<std::int64_t> lengths{};  // outside of the mainloop: of the piece of every wire there
 };
 // A transfer of the prologue or epilogue: a tile that is loaded outside of the mainloop, or an output.
 struct Edge {
@@ -74,10 +74,10 @@ struct Edge {
 struct Mainloop {
   std::shared_ptr<LoopNest> nest;  // of the splits down to the core
   std::size_t core = 1;
-  std::int64_t sector = 1;          // of what comes into the core's memory
-  std::int64_t row_alignment = 16;  // bytes, of the rows of operands that are loaded; no copy asks for more than 16
+  std::int64_t sector = 1;          // in which data comes into the core's memory, in bytes
+  std::int64_t row_alignment = 16;  // bytes, of the rows of loaded operands; no copy needs more than 16
   int capability = 0;               // of CUDA: which instructions keep fewer bits of sums
-  bool loads_matrices = false;    // as kernels of napkin's do: of 2-byte numbers along either axis, else along the last
+  bool loads_matrices = false;    // as napkin's kernels do: numbers of 2 bytes along either axis, others along the last
   std::vector<const For*> loops;  // around the mainloop, and its own
   std::optional<WireId> given_row{};  // set by a group below the core
   std::vector<std::int64_t> lengths;  // of the piece of every wire in one iteration, by WireId
@@ -90,13 +90,14 @@ struct Mainloop {
   // piece.
   bool counts_through_registers = false;
   std::vector<BufferId> tiles;     // of inputs, in the core's memory, loaded outside of the mainloop
-  std::vector<BufferId> streamed;  // or in every iteration
-  std::vector<BufferId> outputs;   // on their way out
+  std::vector<BufferId> streamed;  // the same, loaded in every iteration
+  std::vector<BufferId> outputs;   // that the block saves
   WireId row;                      // divided among warpgroups
-  // Of every buffer: values apart from its dimension along the rows, and the length of that one; 0 where it has none.
+  // By buffer: the product of its dimensions other than that along the rows, and the length of the latter; 0 without
+  // one.
   struct Volume {
     std::int64_t beside = 1, rows = 0;
-    double sectors = 1;  // of a whole piece: what is moved in whole sectors, for each byte of it
+    double sectors = 1;  // bytes moved in whole sectors for each byte of a piece
   };
   std::vector<Volume> volumes;
 

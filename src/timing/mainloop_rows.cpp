@@ -1,4 +1,5 @@
-// How long the pieces of a step are, which wire its rows run along, and which operand of a contraction has them.
+// Finds how long the pieces of an iteration are, along which wire its rows run, and which operand of a contraction has
+// the rows.
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -14,7 +15,7 @@
 namespace napkin {
 namespace {
 
-// Into the pieces of loops; how many pieces there are.
+// Shortens the lengths to the pieces of the loops, and returns the number of pieces.
 double enter(Lengths& lengths, const std::vector<const For*>& loops) {
   double pieces = 1;
   for (const auto* loop : loops) {
@@ -37,7 +38,7 @@ void measure(MainloopOperation& column, const Lengths& lengths, const Diagram& d
   column.folded = column.kept * positions(lengths, column.compute->column.over);
 }
 
-// Whether what a column makes is longer than the piece that it is run for.
+// True if the array that a column computes is longer than the piece for which the column runs.
 bool outlasts(const MainloopOperation& column, const Lengths& lengths, const LoopNest& nest) {
   const auto& buffer = nest.at(column.compute->to);
   const auto& wires = nest.scratch.at(buffer.array).wires;
@@ -46,7 +47,7 @@ bool outlasts(const MainloopOperation& column, const Lengths& lengths, const Loo
   return false;
 }
 
-// Where no loop around a column and no group splits a wire, it is as long as its axis.
+// A wire that neither a group nor a loop around the column splits is as long as its axis.
 void measure(Mainloop& mainloop) {
   const auto& scratch = mainloop.diagram();
   const auto block = lengths_in_groups(*mainloop.nest);
@@ -75,7 +76,7 @@ void measure(Mainloop& mainloop) {
 
 bool has_contraction(const MainloopOperation& column) { return column.contraction.has_value(); }
 
-// A contraction whose result carries the wire from one operand alone.
+// True if the result of the contraction has the wire from only one of the operands.
 bool has_row(const MainloopOperation& column, WireId wire) {
   return column.factors[0].has(wire) != column.factors[1].has(wire) &&
          std::ranges::find(column.compute->column.over, wire) == column.compute->column.over.end();
@@ -86,7 +87,8 @@ std::int64_t contractions_with_row(const Mainloop& mainloop, WireId wire) {
                                [&](const auto& column) { return column.contraction && has_row(column, wire); });
 }
 
-// Of them, those of which registers hold the operand that was computed; and those where one has to be widened.
+// Counts the contractions with these rows whose operand along the rows is held in registers: because it was computed,
+// or because it has to be widened.
 std::int64_t held_with_row(const Mainloop& mainloop, WireId wire, const std::function<bool(const Factor&)>& is_held) {
   return std::ranges::count_if(mainloop.columns, [&](const auto& column) {
     const auto of_row = [&](const Factor& factor) { return is_held(factor) && factor.has(wire); };
@@ -96,7 +98,7 @@ std::int64_t held_with_row(const Mainloop& mainloop, WireId wire, const std::fun
 bool is_computed(const Factor& factor) { return !factor.operand.staged; }
 bool is_widened(const Factor& factor) { return factor.widened; }
 
-// What contractions without the wire make of all that is there, which every warp would compute.
+// Returns the operations of contractions without the wire, which every warp would repeat.
 double repeated_with_row(const Mainloop& mainloop, WireId wire) {
   double all = 0;
   for (const auto& column : mainloop.columns)
@@ -104,9 +106,10 @@ double repeated_with_row(const Mainloop& mainloop, WireId wire) {
   return all;
 }
 
-// What the partition groups below the core; else, of the wires that the results of most contractions carry from one
-// operand alone, the one of which the others take least; then one that no loop of the block cuts, of an operand that is
-// computed or else widened, the longest that cores group, or the longest.
+// Chooses the wire of rows. It is the one that the partition groups below the core, if there is one. Otherwise it is
+// the wire that the results of most contractions have from only one operand. Ties are resolved in this order: the least
+// work of contractions without the wire; a wire that no loop of the block splits; most contractions with an operand
+// that was computed; most with one that is widened; a wire that cores group; the longest wire.
 WireId row_of(const Mainloop& mainloop) {
   if (mainloop.given_row) return *mainloop.given_row;
   const auto& wires =
@@ -135,7 +138,8 @@ WireId row_of(const Mainloop& mainloop) {
   return row;
 }
 
-// Of two tiles, one of which has no dimension of what is contracted that ends where its pieces do.
+// True if both operands are tiles, and one of them has no dimension of the contracted wire that ends where the pieces
+// of the wire end.
 bool sums_positions(const MainloopOperation& column, const Lengths& lengths, const Diagram& diagram) {
   if (!column.contraction) return false;
   const auto depth = column.contraction->depth;
@@ -148,15 +152,15 @@ bool sums_positions(const MainloopOperation& column, const Lengths& lengths, con
   return std::ranges::all_of(column.factors, is_tile) && std::ranges::any_of(column.factors, sums);
 }
 
-// Whether the last long axis of a tile is another than that along which it is contracted.
+// True if the last long axis of a tile is not the one along which it is contracted.
 bool is_turned(const Factor& factor, WireId depth, const LoopNest& nest) {
   const auto& buffer = nest.at(factor.operand.buffer);
   for (auto k = buffer.extent.size(); k > 0; --k)
     if (buffer.extent[k - 1] > 1) return !moves(factor.at[k - 1], depth);
   return false;
 }
-// Beside an operand of 4 bytes that was computed, whose columns lanes keep where they are, the other is read in the
-// order of those.
+// Finds the operands that lanes read one by one. If an operand of 4 bytes was computed, its columns stay in the lanes
+// that hold them, and the other operand is read in their order.
 void find_one_by_one(MainloopOperation& column, const LoopNest& nest) {
   const auto& made = *column.contraction;
   const bool computed = std::ranges::any_of(column.factors, is_computed);
@@ -168,9 +172,9 @@ void find_one_by_one(MainloopOperation& column, const LoopNest& nest) {
   }
 }
 
-// A warpgroup takes more than half of an instruction's rows, of a wire whose pieces blocks have; what two
-// tiles are contracted along is a dimension of both, which ends where they do; TMA can copy the tiles; and no operand
-// is the sum of two, which registers hold, or read number by number.
+// True if warpgroups can issue the instructions. They need more than half of an instruction's rows, along a wire whose
+// pieces blocks have. The contracted wire of two tiles must be a dimension of both that ends where they end. TMA must
+// be able to copy the tiles. No operand may be a sum of two parts, which registers hold, or be read value by value.
 bool may_issue_together(const Mainloop& mainloop) {
   const auto rows = mainloop.lengths[mainloop.row.index];
   const auto is_short = [&](const MainloopOperation& column) {
@@ -193,8 +197,8 @@ bool may_issue_together(const Mainloop& mainloop) {
          std::ranges::none_of(mainloop.outside, by_parts);
 }
 
-// Which operand of a contraction has the rows. An instruction of four warps reads that of columns in the core's memory,
-// where it is as it is stored.
+// Chooses which operand of a contraction has the rows. An instruction of four warps reads the column operand directly
+// from the core's memory, so that it must not need widening.
 void orient(MainloopOperation& column, const Mainloop& mainloop, bool together) {
   const auto &a = column.factors[0], &b = column.factors[1];
   const bool first = a.has(mainloop.row) || !b.has(mainloop.row);
@@ -212,8 +216,8 @@ void orient(MainloopOperation& column, const Mainloop& mainloop, bool together) 
     if (columns.has(wire) && !rows.has(wire) && (!made.across || mainloop.lengths[wire.index] > 1)) made.across = wire;
 }
 
-// Of a piece of an array, what lies together is moved in whole sectors: the last dimensions that it has all of, and a
-// piece of the one before them.
+// Returns by what factor whole sectors exceed the piece of an array. Contiguous parts of the piece are moved in whole
+// sectors: the last dimensions that the piece has completely, and a piece of the dimension before them.
 double sectors_of(const Mainloop& mainloop, BufferId id) {
   const auto& buffer = mainloop.nest->at(id);
   const auto& wires = mainloop.diagram().at(buffer.array).wires;
@@ -224,13 +228,13 @@ double sectors_of(const Mainloop& mainloop, BufferId id) {
     together *= buffer.extent[k - 1];
     if (buffer.extent[k - 1] < mainloop.diagram().size(wires[k - 1]).value_or(1)) break;
   }
-  const auto sector = mainloop.sector * mainloop.share(id);  // in what shares a byte there
-  // Of as many pieces one after another, which begin at each place that they can equally often.
+  const auto sector = mainloop.sector * mainloop.share(id);  // positions, if several share a byte there
+  // Counts the sectors of many pieces in a row, whose beginnings are equally often at each possible offset.
   const auto all = together + sector - std::gcd(sector, together);
   return static_cast<double>(all * sector) / static_cast<double>(sector * together);
 }
 
-// A second dimension along the rows, as in a band, is taken for one of its own.
+// A second dimension along the rows, as in a band, counts as a dimension of its own.
 void measure_volumes(Mainloop& mainloop) {
   mainloop.volumes.assign(mainloop.nest->buffers.size(), {});
   for (std::size_t i = 0; i < mainloop.nest->buffers.size(); ++i) {
@@ -252,7 +256,8 @@ bool stands_first(WireId row, const MainloopOperation& column, const Diagram& di
   return !across || std::ranges::find(wires, row) < std::ranges::find(wires, *across);
 }
 
-// Instructions of four warps take rows from the core's memory, and so is what is widened read anew for each.
+// Marks resident row operands. Instructions of four warps read rows from the core's memory, and widened operands are
+// read again in each iteration, so that neither is resident.
 void keep_rows(Mainloop& mainloop) {
   if (!mainloop.keeps || mainloop.issues_together() || !mainloop.has_rows_first()) return;
   for (auto& column : mainloop.columns) {

@@ -1,4 +1,4 @@
-// What resources, places and overlaps are called.
+// The names of resources, places and overlaps.
 #include "napkin/timing.hpp"
 
 namespace napkin {

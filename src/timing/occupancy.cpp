@@ -1,4 +1,4 @@
-// The rules of NVIDIA's cuda_occupancy.h, over the limits of a profile. docs/theory.md, configuration.
+// The rules of NVIDIA's cuda_occupancy.h, applied to the limits of a profile. docs/theory.md, configuration.
 #include "timing/occupancy.hpp"
 
 #include <algorithm>

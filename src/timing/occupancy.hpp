@@ -1,4 +1,4 @@
-// How many blocks and warps one core takes.
+// How many blocks and warps are resident on one core.
 #pragma once
 
 #include "loops/pieces.hpp"
@@ -6,7 +6,7 @@
 
 namespace napkin {
 
-// A number of a profile that counts, or another one where the profile does not state it.
+// A count of a profile as an integer; `otherwise` if the profile does not state it.
 std::int64_t whole(const std::optional<Sourced<double>>&, std::int64_t otherwise);
 
 struct BlockNeeds {
@@ -21,20 +21,20 @@ struct Residents {
 
 bool knows_occupancy(const Hardware&);
 
-// As the chip allocates: registers to whole warps in units, each warp from one partition; shared memory in units and
-// with what is reserved for each block.
+// As the chip allocates: registers to whole warps in units, each warp from one partition; shared memory in units, with
+// the reserve of each block.
 Residents residents(const BlockNeeds&, const Hardware&);
 std::int64_t warps_at(std::int64_t registers_per_thread, const Hardware&);
 
-// Registers of a lane where one more warpgroup copies tiles, of so many blocks on a core: what a block begins with,
-// and, where that is less than lanes can use, what the warpgroup that copies keeps and the others have then; in
-// multiples of 8, as they are handed over.
+// Registers of a lane if one more warpgroup copies tiles, with `blocks` blocks on a core: at the beginning of a block,
+// and, if that is less than lanes can use, what the copying warpgroup keeps and what the others then have. They are
+// multiples of 8, as setmaxnreg requires.
 struct WarpgroupShares {
-  std::int64_t first = 0, lanes = 0, copying = 0;  // 0: all keep what they began with
+  std::int64_t first = 0, lanes = 0, copying = 0;  // `lanes` and `copying` 0: all keep `first`
 };
 WarpgroupShares shares_of_warpgroups(std::int64_t warpgroups, std::int64_t blocks, const Hardware&);
 
-// The most registers of a thread at each number of warps, few registers first.
+// The most registers of a thread at each number of warps, fewest registers first.
 std::vector<std::pair<std::int64_t, std::int64_t>> register_ladder(const Hardware&);
 
 }  // namespace napkin

@@ -1,4 +1,5 @@
-// Time of a step: what must follow one another is added, what overlaps is the greatest.
+// Time of an iteration of the mainloop: operations that follow one another are added, and of operations that overlap
+// the longest counts.
 #include "timing/pipelining.hpp"
 
 #include <algorithm>
@@ -11,10 +12,10 @@
 namespace napkin {
 namespace {
 
-// A copy warpgroup where warpgroups hand registers to each other (setmaxnreg): CUDA's least.
+// Registers per lane of the producer warpgroup if warpgroups exchange registers (setmaxnreg): CUDA's least.
 constexpr std::int64_t registers_of_copy_warpgroup = 24;
 
-// Of those that are there; beside each other, blocks.
+// Returns how many resident warpgroups the overlap needs, or how many resident blocks for `Overlap::beside`.
 std::int64_t warpgroups_needed(Overlap overlap) {
   return overlap == Overlap::ping_pong_of_three                               ? 3
          : overlap == Overlap::ping_pong_of_two || overlap == Overlap::beside ? 2
@@ -22,15 +23,15 @@ std::int64_t warpgroups_needed(Overlap overlap) {
 }
 bool in_turn(Overlap overlap) { return overlap == Overlap::ping_pong_of_two || overlap == Overlap::ping_pong_of_three; }
 
-// Rows are aligned for copies that run by themselves.
+// True if rows are aligned for asynchronous copies.
 bool copies_ahead(const Mainloop& mainloop) {
   constexpr std::int64_t least_alignment = 4;
   return mainloop.row_alignment >= least_alignment;
 }
 
-// Copies of each tile that are worth a try: one where none is made ahead on this machine. With several tiles a step one
-// can be loaded while another is in use, without a second copy; not where warpgroups of a block take turns, one of
-// which always uses it.
+// Returns the numbers of stages worth trying. It is one if this machine cannot copy ahead. If an iteration has several
+// tiles, one stage may suffice, because one tile can be loaded while another is in use. This is not so for warpgroups
+// of a block in ping-pong, one of which always uses the tile.
 std::span<const std::int64_t> stages_of(Overlap overlap, const Mainloop& mainloop, const RowDivision& warpgroup,
                                         Model model) {
   static constexpr std::int64_t fewest[] = {2, 3, 4, 1};
@@ -44,7 +45,8 @@ double tensor_share(const IterationClocks& clocks, double iteration) {
   return iteration <= 0 ? 0 : clocks.at(Resource::tensor).seconds / iteration;
 }
 
-// A sum that goes on where it is, and that nothing else in its step touches: it may run while the next step begins.
+// True if the product continues a sum in place that nothing else in its iteration touches. It may run while the next
+// iteration begins.
 bool may_trail(const Mainloop& mainloop, const MainloopOperation& trailing) {
   const auto sum = trailing.compute->to;
   const auto touches = [&](const MainloopOperation& other) {
@@ -55,8 +57,9 @@ bool may_trail(const Mainloop& mainloop, const MainloopOperation& trailing) {
   return trailing.compute->carried == sum && std::ranges::none_of(mainloop.columns, touches);
 }
 
-// On a chip: tiles are copied ahead where rows are aligned for it, and steps are cut where products of tiles alone meet
-// those of what they lead to.
+// True if the machine can overlap the mainloop in this way. Tiles are copied ahead if rows are aligned for that.
+// Iterations are divided between leading products, which read only tiles, and the trailing products that depend on
+// them, so that both kinds are needed.
 bool can(Overlap overlap, const Mainloop& mainloop, const RowDivision& warpgroup) {
   if (overlap == Overlap::copies && !copies_ahead(mainloop)) return false;
   if (overlap != Overlap::intra_warpgroup && !in_turn(overlap)) return true;
@@ -114,8 +117,8 @@ class Fitting {
     made.unevenness = unevenness(made);
     return made;
   }
-  // Where tiles are copied by a warpgroup of their own: as many copies as are worth it while as many blocks have room,
-  // with results beside them. Warpgroups in turn leave it at that: with overlap within each as well, kernels took
+  // If a producer warpgroup copies the tiles, adds useful stages as long as the same number of blocks fits, with
+  // outputs staged beside the tiles. Ping-pong does not overlap within each warpgroup as well: with both, kernels took
   // longer on a device (docs/measured.md).
   void fill(Pipelining& made) const {
     if (!mainloop_.issues_together() || made.overlap == Overlap::none) return;
@@ -133,15 +136,17 @@ class Fitting {
     return static_cast<double>(made.stages * streamed_.all + kept_.all + leaving_.all + barriers(made.stages)) <=
            hardware_.levels[mainloop_.core].room();
   }
-  // What overlaps, of blocks that fit and that there are; the paper's model counts warpgroups that fit.
+  // Returns how many warpgroups or blocks overlap, from the resident blocks that fit and exist. The paper's model
+  // counts the warpgroups that fit.
   std::int64_t overlapping(const Pipelining& made) const {
     return model_ == Model::ideal ? made.occupancy.warpgroups
                                   : napkin::overlapping(made.overlap, blocks_there(made), warpgroup_);
   }
 
  private:
-  // Each partition of a core has matrix units and lanes of its own, for the warps that are there: those of as many
-  // blocks as have room at once, and in the end of what is left.
+  // Returns by what factor the busiest partition of a core takes longer than the average. Each partition has its own
+  // matrix units and lanes for its warps. Rounds of as many blocks as fit at once are followed by a round of the
+  // remaining blocks.
   double unevenness(const Pipelining& made) const {
     if (model_ == Model::ideal || mainloop_.issues_together()) return 1;
     const auto partitions = whole(hardware_.limits.register_partitions, 1);
@@ -152,8 +157,8 @@ class Fitting {
         all / at_once * round_up(of_block * at_once, partitions) + round_up(of_block * (all % at_once), partitions);
     return static_cast<double>(busiest) / static_cast<double>(of_block * all);
   }
-  // In shared memory: of each copy of a tile one that is full once it is there, and of all tiles of a stream one that
-  // is empty once they were read.
+  // Bytes of barriers in shared memory. Each stage of a tile has a full barrier, and each stage of all tiles of a
+  // stream together has one empty barrier.
   std::int64_t barriers(std::int64_t stages) const {
     constexpr std::int64_t bytes = 8;
     if (model_ == Model::ideal || !mainloop_.issues_together()) return 0;
@@ -198,7 +203,7 @@ class Fitting {
     made.occupancy.limited_by = fit.limited_by;
   }
 
-  // Of tiles: of the block, or of one warpgroup of it; and of all warpgroups.
+  // Bytes of tiles: of those that all warpgroups share, of the parts of one warpgroup, and of all tiles of the block.
   struct Bytes {
     std::int64_t block = 0, warpgroup = 0, all = 0;
     void add(const Mainloop& mainloop, BufferId id, const RowDivision& divided) {
@@ -214,8 +219,8 @@ class Fitting {
   const Hardware& hardware_;
   Model model_;
   std::int64_t most_blocks_;
-  std::array<std::int64_t, 2> bytes_{};      // of a warpgroup; within a warpgroup
-  std::array<std::int64_t, 3> registers_{};  // of a lane, by order; of the machine alone
+  std::array<std::int64_t, 2> bytes_{};      // of a warpgroup; without and with intra-warpgroup overlap
+  std::array<std::int64_t, 3> registers_{};  // of a lane, by order; in the machine's model only
   Bytes streamed_, kept_, leaving_;
 };
 
@@ -235,10 +240,11 @@ std::int64_t registers_of_lane(const Variables& variables, const LaneRegisters& 
   return registers_of_thread(held, warpgroup, hardware) + static_cast<std::int64_t>(packed->value);
 }
 
-// While one copy is in use the others are on their way, of every block on the core. A product of a warpgroup runs on
-// while the warpgroup waits for the next tiles, and holds its own until it has ended. Then these are filled again:
-// after the first latency they share the cache's bandwidth with what other cores are filling, as many as their own
-// share of that time says.
+// Returns the time between tiles that waiting for loads enforces. While one stage is in use, the other stages of every
+// block on the core are being loaded. In a multistage mainloop of warpgroups, a product still runs while the warpgroup
+// waits for the next tiles, and it holds its own stage until it has ended. Then that stage is filled again: after the
+// first latency, the load shares the cache's bandwidth with the loads of other cores. How many of them load at that
+// time follows from the share of time that a core itself spends loading.
 double waits_for_tiles(const Mainloop& mainloop, const Pipelining& made, std::int64_t blocks,
                        const IterationClocks& clocks, const Hardware& hardware, Model model) {
   const auto& latency = hardware.levels[mainloop.core].latency_clocks;
@@ -266,8 +272,8 @@ double step_seconds(Overlap overlap, const IterationClocks& clocks, std::int64_t
       return std::max(clocks.bound, within);
     case Overlap::beside:
       return std::max(clocks.bound, overlapping < 2 ? together : std::min(together, clocks.beside(false)));
-    // While one warpgroup has the matrix units another has the lanes, so that those of all warpgroups follow one
-    // another.
+    // While one warpgroup uses the matrix units, another uses the lanes, so that the lanes serve all warpgroups one
+    // after another.
     default:
       return std::max({clocks.bound, clocks.pointwise,
                        clocks.serial() / static_cast<double>(std::max<std::int64_t>(1, overlapping))}) +

@@ -1,4 +1,5 @@
-// The grid in its order, as far as it runs at once.
+// Rasterization: the order of the blocks, and the share of the blocks running at once that are the first to read a
+// tile.
 #include "timing/raster.hpp"
 
 #include <fmt/format.h>
@@ -20,7 +21,7 @@ const Cache* cache_of(const Mainloop& mainloop, const Hardware& hardware) {
 VisitOrder as_written(const Mainloop& mainloop) {
   VisitOrder order;
   for (const auto& group : mainloop.nest->groups) {
-    if (group.level < mainloop.core) continue;  // another memory, with a cache of its own
+    if (group.level < mainloop.core) continue;  // belongs to another memory with its own cache
     const auto size = mainloop.diagram().size(group.wire).value_or(1);
     order.push_back({group.wire, pieces_of(size, group.size)});
   }
@@ -61,7 +62,7 @@ std::string words(const Mainloop& mainloop, const VisitOrder& order) {
   return blocked ? text + fmt::format(" by {}", last.pieces) : text;
 }
 
-// As written first; none where there is one order.
+// Returns the orders to try, the one as written first; none if only one order exists.
 std::vector<VisitOrder> orders(const Mainloop& mainloop, const Hardware& hardware) {
   auto written = as_written(mainloop);
   std::erase_if(written, [](const Visited& one) { return one.pieces < 2; });
@@ -74,7 +75,7 @@ std::vector<VisitOrder> orders(const Mainloop& mainloop, const Hardware& hardwar
     auto& order = all.emplace_back();
     for (const auto place : places) order.push_back(written[place]);
   }
-  // The last two groups: so many pieces of one for each of the other.
+  // The last two groups are blocked: `width` pieces of one for each piece of the other.
   const auto outer = written[written.size() - 2], inner = written.back();
   for (const auto& [blocked, other] : {std::pair(outer, inner), std::pair(inner, outer)})
     for (const std::int64_t width : {2, 4, 8, 16, 32}) {

@@ -1,4 +1,4 @@
-// Blocks that run at once and read the same tile: one of them brings it from memory, the others find it in the cache.
+// Blocks that run at once and read the same tile: one of them loads it from memory, the others find it in the cache.
 #pragma once
 
 #include "napkin/timing.hpp"
@@ -6,11 +6,11 @@
 
 namespace napkin {
 
-// The cache in front of the core's memory; null where there is none with a bandwidth.
+// The cache in front of the core's memory; null if there is none with a bandwidth.
 const Cache* cache_of(const Mainloop&, const Hardware&);
 
-// How the blocks of one memory follow each other: pieces of groups, the last fastest. A group may stand twice, for
-// blocks of its pieces and for the pieces in one.
+// The order of the blocks of one memory: pieces of groups, the last fastest. A group may occur twice: once for runs of
+// its pieces, and once for the pieces within a run.
 struct Visited {
   WireId wire;
   std::int64_t pieces = 1;
@@ -18,14 +18,14 @@ struct Visited {
 using VisitOrder = std::vector<Visited>;
 VisitOrder as_written(const Mainloop&);
 
-// Of the blocks that run at once, one on every core: the share that reads this tile first.
+// The share of the blocks that run at once, one on every core, that are the first to read this tile.
 double first_readers(const Mainloop&, BufferId tile, const Hardware&);
 double first_readers(const Mainloop&, BufferId tile, const VisitOrder&, const Hardware&);
 
-// Every order of the groups, and two of them in blocks of each other; as written first. Empty without a cache, or where
-// there is one order.
+// Every order of the groups, and orders in which two of them are tiled; the order as written comes first. Empty without
+// a cache, or if there is only one order.
 std::vector<Raster> rasters(const Mainloop&, const Hardware&);
-// The first of those that bring least from memory; empty where there are none.
+// The first order that loads least from memory; empty if there is none.
 VisitOrder best_order(const Mainloop&, const Hardware&);
 
 }  // namespace napkin

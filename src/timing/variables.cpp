@@ -1,4 +1,4 @@
-// Liveness around one step, whose end meets its beginning.
+// Liveness of variables in one iteration of the mainloop, whose end is followed by its beginning.
 #include "timing/variables.hpp"
 
 #include <algorithm>
@@ -50,7 +50,7 @@ std::int64_t Variables::bytes(const Part& part) const {
   return product_of(part.shape) * row(type_of(part.buffer)).bytes;
 }
 
-// Where a core has memory for accumulators, the results of contractions stand there.
+// If a core has memory for accumulators, it holds the results of contractions.
 bool Variables::in_tensor_memory(BufferId id) const {
   if (!hardware_.limits.tensor_memory_per_sm || model_ == Model::ideal) return false;
   return std::ranges::any_of(mainloop_.columns, [&](const MainloopOperation& column) {
@@ -96,7 +96,7 @@ bool Variables::outlives(std::size_t column, BufferId id) const {
   return is_alive((column + 1) % mainloop_.columns.size(), id);
 }
 
-// What columns make or read that is no tile.
+// Returns the buffers that columns compute or read, except tiles of inputs.
 std::vector<BufferId> Variables::computed() const {
   std::vector<BufferId> all;
   const auto add = [&](BufferId id) {
@@ -110,7 +110,7 @@ std::vector<BufferId> Variables::computed() const {
   return all;
 }
 
-// A pointwise result takes the place of an operand of the same wires that nobody needs afterwards.
+// A pointwise result may replace an operand with the same wires that is not read afterwards.
 Variables::Alive Variables::alive_at(std::size_t column) const {
   const auto& compute = *mainloop_.columns[column].compute;
   Alive made;
@@ -152,8 +152,8 @@ std::vector<std::pair<std::string, std::int64_t>> Variables::subloops() const {
   return all;
 }
 
-// The part of a staged operand that one instruction takes from registers. An instruction of four warps reads the
-// core's memory itself, unless they must be widened, but the paper counts it all the same.
+// Returns the part of a staged operand that one instruction reads from registers. Instructions of four warps read the
+// core's memory directly, unless the operand must be widened, but the paper's model counts the part in any case.
 std::optional<Variables::Part> Variables::fragment(const RowDivision& warpgroup) const {
   std::optional<Part> largest;
   for (const auto& column : mainloop_.columns) {
@@ -168,7 +168,8 @@ std::optional<Variables::Part> Variables::fragment(const RowDivision& warpgroup)
   return largest;
 }
 
-// What a contraction adds to a repaired state, in the paper's count: the instruction makes it a few columns at a time.
+// Returns the product that a contraction adds to a rescaled state. Only the paper's model counts it: the instruction
+// computes it a few columns at a time.
 std::optional<Variables::Part> Variables::product(const RowDivision& warpgroup) const {
   if (model_ == Model::machine) return std::nullopt;
   for (const auto& column : mainloop_.columns) {
@@ -188,7 +189,7 @@ void Variables::add_kept(std::vector<Part>& all, const RowDivision& warpgroup) c
   }
 }
 
-// Alive throughout, beside what liveness finds.
+// Returns the parts that are alive during the whole iteration, in addition to those that liveness finds.
 std::vector<Variables::Part> Variables::parts(const RowDivision& warpgroup, bool overlapped) const {
   std::vector<Part> all;
   if (auto one = fragment(warpgroup)) all.push_back(std::move(*one));
@@ -212,7 +213,8 @@ std::int64_t Variables::register_bytes(std::size_t column, std::int64_t rows) co
   return all;
 }
 
-// A column of another body, beside all that is carried; a result takes the place of an operand of the same wires.
+// Returns the buffers that are alive at a column outside the mainloop: all carried states, and what the column reads
+// and computes. A pointwise result replaces an operand with the same wires.
 std::vector<BufferId> Variables::alive_outside(const MainloopOperation& column) const {
   std::vector<BufferId> all;
   const auto add = [&](BufferId id) {

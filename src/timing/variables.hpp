@@ -1,5 +1,5 @@
-// What a step keeps where: tiles in the core's memory, everything computed in the registers of the warpgroup that
-// computes it.
+// Where the arrays of an iteration are: tiles in the core's memory, computed arrays in the registers of the warpgroup
+// that computes them.
 #pragma once
 
 #include "napkin/timing.hpp"
@@ -11,22 +11,22 @@ class Variables {
  public:
   Variables(const Mainloop&, const Partition&, const Hardware&, Model);
 
-  // Tiles and outputs in the core's memory; a streamed tile `stages` times.
+  // Tiles and outputs in the core's memory; a streamed tile has `stages` stages.
   std::vector<Variable> shared(const RowDivision&, std::int64_t stages) const;
 
-  // The most that a column has alive, of a warpgroup. `overlapped`: the next step's columns begin while the last
-  // contractions of this one run, whose operands then exist beside what is being computed.
+  // The most bytes of a warpgroup that are alive at a column. `overlapped`: columns of the next iteration begin while
+  // the last contractions of this one run, so that the operands of these stay alive.
   std::int64_t register_bytes(const RowDivision&, bool overlapped) const;
   // The same column by column, with names.
   std::vector<ColumnVariables> registers(const RowDivision&, bool overlapped) const;
   std::vector<std::pair<std::string, std::int64_t>> subloops() const;
 
  private:
-  // What a column has alive, whatever the sizes; and operands whose place its result may take.
+  // The buffers alive at a column, for any sizes, and operands whose registers its result may reuse.
   struct Alive {
     std::vector<BufferId> buffers, replaced;
   };
-  // A part of a staged operand, or of a result, beside what liveness finds.
+  // A part of a staged operand or of a result that needs registers in addition to the buffers alive.
   struct Part {
     BufferId buffer;
     std::vector<std::int64_t> shape;

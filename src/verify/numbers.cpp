@@ -1,4 +1,4 @@
-// Inputs to verify on: ordinary numbers, and such that what is badly written comes out wrong on them.
+// Draws inputs for verification: ordinary numbers, and numbers that expose badly written kernels.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -12,7 +12,7 @@ namespace {
 
 struct Place {
   std::vector<std::int64_t> at, sizes;
-  std::size_t array = 0;  // how many inputs come before
+  std::size_t array = 0;  // number of inputs before this one
 
   std::int64_t sum() const {
     std::int64_t all = 0;
@@ -29,8 +29,8 @@ struct Place {
   }
 };
 
-// What is far from 1 and leaves some digits behind the point, what leaves half of them, and what leaves range for a
-// product of a few; of integers, most of their range.
+// An offset far from 1 that leaves some fraction digits; an outlier that leaves half of them; and a huge and a tiny
+// number that leave range for a product of a few. For integers, they cover most of the range.
 struct Magnitudes {
   double offset, outlier, huge, tiny;
 };
@@ -71,14 +71,14 @@ double number(Datatype type, const Magnitudes& far, Numbers numbers, const Place
   return ordinary;
 }
 
-// Every second row of a mask, along its first axis, has nothing in it.
+// With masked rows, every second row of a mask along its first axis is empty.
 bool mask(const Array& array, Numbers numbers, const Place& place, double unit) {
   if (numbers == Numbers::constant) return true;
   if (numbers == Numbers::masked && (place.at.empty() ? place.array : place.at[0]) % 2 == 0) return false;
   return unit < array.density.value_or(0.5);
 }
 
-// To the next place, the last axis fastest; false behind the last one.
+// Moves to the next place, the last axis fastest; false after the last place.
 bool step(Place& place) {
   for (auto i = place.at.size(); i-- > 0;) {
     if (++place.at[i] < place.sizes[i]) return true;

@@ -10,7 +10,7 @@ inline std::uint64_t mixed(std::uint64_t z) {
   z = (z ^ (z >> 27U)) * 0x94D049BB133111EBULL;
   return z ^ (z >> 31U);
 }
-// From 0 on, below 1.
+// A number in [0, 1).
 inline double unit_of(std::uint64_t bits) { return static_cast<double>(bits >> 11U) * 0x1p-53; }
 
 class Random {

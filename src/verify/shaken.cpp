@@ -1,8 +1,7 @@
-// The statements are walked as they stand, in many lanes at once. In each lane every operation is moved by some
-// roundoffs of the format that it computes in, and every store and cast takes either of the two neighbours. The same
-// operation on the same numbers is moved alike, so that what is equal stays equal: each lane is an arithmetic of its
-// own, and a bad one. What leaves the range of numbers leaves it differently from lane to lane, so that nothing is
-// asked of what follows from that alone.
+// Evaluates the statements as they are, in many lanes at once. In each lane, every operation is perturbed by some
+// roundoffs of its format, and every store and cast takes either of the two neighbours. The same operation on the same
+// numbers is perturbed equally, so that equal values stay equal: each lane is an arithmetic of its own, and a bad one.
+// Values out of range leave it differently in each lane, so results that depend only on them are not checked.
 #include "verify/shaken.hpp"
 
 #include <algorithm>
@@ -22,17 +21,19 @@ namespace napkin {
 namespace {
 
 constexpr std::size_t lane_count = 16;
-constexpr double roundoffs = 4;  // of the format of an operation, that it may be moved by
-// Of the farthest lane, that another evaluation may be from what is meant. Of exact numbers more: an exponential that
-// is taken apart loses as many roundoffs as its exponents are great, and a mistake is greater by orders of magnitude.
+constexpr double roundoffs = 4;  // of the format, by which an operation may be perturbed
+// How far a result may be from the meaning, in multiples of the farthest lane. The factor for exact numbers is larger:
+// an exponential that is taken apart loses as many roundoffs as its exponents are large, and mistakes are still larger
+// by orders of magnitude.
 constexpr double margin = 2, exact_margin = 16;
 
 using Lanes = std::array<double, lane_count>;
 
 std::uint64_t joined(std::uint64_t hash, double number) { return mixed(hash ^ std::bit_cast<std::uint64_t>(number)); }
 
-// What only chooses is exact, and so is arithmetic on whole numbers while it stays whole and small. A factor of 1 moves
-// its product like any other: an average of one number is no case of its own.
+// Whether an operation is exact: functions that only choose an argument are, and so is arithmetic on small whole
+// numbers. A product with a factor of 1 is perturbed like any other, so that an average of one number is no special
+// case.
 bool is_exact(const Pointwise& function, std::span<const double> arguments, double result, double most_whole) {
   const auto is_whole_number = [](double value) { return value == std::floor(value); };
   const bool chooses = std::ranges::find(arguments, result) != arguments.end();
@@ -94,8 +95,9 @@ class Shaken {
     for (const double argument : arguments) hash = joined(hash, argument);
     return in_format(result * (1 + roundoffs * roundoff_ * (2 * unit_of(hash) - 1)));
   }
-  // What a result becomes that is too large for its format, or too small, though no operand is infinite or zero: where
-  // one lane has infinities, and no number as soon as two of them meet, another one goes on with the greatest number.
+  // The value of a result that is too large or too small for its format, although no operand is infinite or zero. Even
+  // lanes keep it. In odd lanes, an overflow gives the greatest number in some and NaN in others, as when two
+  // infinities meet, and an underflow gives the smallest number.
   std::optional<double> out_of_range(const Pointwise& function, std::span<const double> arguments, double result,
                                      std::size_t lane) const {
     const auto is_between = [](double argument) { return std::isfinite(argument) && argument != 0; };
@@ -116,7 +118,7 @@ class Shaken {
   static double rounded(double value, Datatype type, std::size_t lane) {
     const double nearest = row(type).round(value);
     const bool is_coarse = !is_whole(type) && type != Datatype::f32 && type != Datatype::f64;
-    const bool is_nearest = lane < 2 ? lane == 0 : unit_of(joined(mixed(lane + 1), value)) < 0.5;  // both at least once
+    const bool is_nearest = lane < 2 ? lane == 0 : unit_of(joined(mixed(lane + 1), value)) < 0.5;  // each at least once
     return !is_coarse || is_nearest ? nearest : other_neighbour(type, value, nearest);
   }
 

@@ -1,4 +1,4 @@
-// How far rounding may carry what the statements mean, asked of the statements themselves.
+// How far rounding may move the results of the statements, found by evaluating the statements themselves.
 #pragma once
 
 #include "loops/arithmetic.hpp"
@@ -6,12 +6,12 @@
 
 namespace napkin {
 
-// Of every value of every array what it means and how far from that another evaluation may be: infinitely where the
-// statements, evaluated plainly, may give a number or none, by rounding alone. By ArrayId.
+// The reference for every value of every array, and the allowed distance of another evaluation from it. The distance is
+// infinite if rounding alone decides whether the statements give a number. By ArrayId.
 struct Meaning {
   std::vector<std::vector<double>> meant, allowed;
 };
-// `arithmetic` is exact or formats: what the statements are evaluated in, as they stand. No derivation is asked.
+// The statements are evaluated as written, in `arithmetic`, which is exact or formats. No derivation has any influence.
 Meaning meaning(const Diagram&, const Values& inputs, Arithmetic);
 
 }  // namespace napkin

@@ -1,5 +1,6 @@
-// A plan becomes a small one of the same shape: every wire's pieces shrink from the finest outwards, each to a few
-// pieces of the next and a ragged one, never more of them and never longer than planned, so that what fitted fits.
+// Shrinks a plan to a small one of the same shape. From the finest outwards, the pieces of every wire shrink to a few
+// pieces of the next split and a ragged one. There are never more pieces, and none is longer, than planned, so what
+// fitted still fits.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -13,10 +14,10 @@
 namespace napkin {
 namespace {
 
-constexpr double most_work = 3e5;  // operations and moved values: some seconds for all numbers and sizes
+constexpr double most_work = 3e5;  // operations and moved values; this takes some seconds for all numbers and sizes
 
-// How many pieces there are of each split, and how long the finest is, both at most. The first measure whose work is
-// small enough is taken.
+// The most pieces of each split, and the greatest length of the finest piece. The first measure whose work is small
+// enough is used.
 struct Measure {
   std::int64_t pieces, finest;
 };
@@ -46,7 +47,7 @@ std::vector<Chain> chains(const Diagram& diagram, std::vector<Partition>& partit
   return all;
 }
 
-// What a piece shrinks to around one that shrank from `inner` to `small`.
+// The length of the piece around one that shrank from `inner` to `small`.
 std::int64_t around(std::int64_t outer, std::int64_t inner, std::int64_t small, const Measure& measure) {
   const auto pieces = std::min((outer + inner - 1) / inner, measure.pieces);
   if (pieces <= 1) return std::min(small, outer);
@@ -54,7 +55,7 @@ std::int64_t around(std::int64_t outer, std::int64_t inner, std::int64_t small, 
   return std::min((pieces - 1) * small + ragged, outer);
 }
 
-// Lengths differ from axis to axis, so that one cannot stand for another.
+// Lengths differ between axes, so that an exchange of axes is noticed.
 void shrink(Chain& chain, const Measure& measure) {
   auto& lengths = chain.lengths;
   const bool split = lengths.size() > 1;
@@ -69,7 +70,7 @@ void shrink(Chain& chain, const Measure& measure) {
   }
 }
 
-// Of the lengths from `least` on, the first at which most wires of the axis end in a ragged piece.
+// The first length, from `least` on, at which most wires of the axis end in a ragged piece.
 std::int64_t ragged(std::int64_t least, std::int64_t most, const std::vector<const Chain*>& of) {
   const auto is_ragged = [](const Chain* chain, std::int64_t size) {
     return chain->lengths.size() > 1 && chain->lengths[1] > 1 && size > chain->lengths[1] &&
@@ -84,7 +85,7 @@ std::int64_t ragged(std::int64_t least, std::int64_t most, const std::vector<con
   return best;
 }
 
-// Then every piece counts, whatever a mask holds, and counts can be compared.
+// Without densities every piece counts, whatever a mask contains, so that counts can be compared.
 Diagram without_densities(Diagram diagram) {
   for (auto& array : diagram.arrays) array.density.reset();
   return diagram;
@@ -94,7 +95,7 @@ bool has(const std::vector<AxisId>& axes, AxisId axis) {
   return std::find(axes.begin(), axes.end(), axis) != axes.end();
 }
 
-// An axis that several kernels divide has as many parts, of one length, in all of them.
+// An axis that several kernels divide gets the same number and length of parts in all of them.
 void share_lengths(Diagram& diagram, const std::vector<Parts>& divided) {
   for (const auto& one : divided)
     for (const auto& other : divided) {
@@ -106,7 +107,7 @@ void share_lengths(Diagram& diagram, const std::vector<Parts>& divided) {
     }
 }
 
-// Parts of a divided axis are as long as they are made, and the axis as long as all of them; pieces of it are not
+// The parts of a divided axis keep their shrunk length, the axis becomes as long as all of them, and no piece is
 // longer. Parts of parts come first.
 void join_parts(Diagram& diagram, std::vector<Chain>& chains, bool shrunk) {
   auto divided = divided_axes(diagram);
@@ -121,7 +122,8 @@ void join_parts(Diagram& diagram, std::vector<Chain>& chains, bool shrunk) {
   }
 }
 
-// The same of blocks with a shorter last one, whose length was chosen. Several axes may be cut into the same blocks.
+// The same for blocks with a shorter last one, if their length was chosen. Several axes may be cut into the same
+// blocks.
 void join_blocks(const Diagram& planned, Diagram& diagram, std::vector<Chain>& chains) {
   std::vector<AxisId> done;
   for (const auto& blocks : ragged_blocks(planned)) {
@@ -140,7 +142,7 @@ void join_blocks(const Diagram& planned, Diagram& diagram, std::vector<Chain>& c
   }
 }
 
-// Blocks that the file gives stay as long as they are, and with a shorter last one as many.
+// Blocks whose length the file gives keep it, and, with a shorter last one, also their number.
 std::vector<AxisId> with_blocks(const Diagram& diagram, std::vector<AxisId> axes) {
   for (const auto& blocks : ragged_blocks(diagram)) {
     if (!has_given_length(diagram, blocks.inside)) continue;
@@ -151,7 +153,7 @@ std::vector<AxisId> with_blocks(const Diagram& diagram, std::vector<AxisId> axes
   return axes;
 }
 
-// Axes of `single` have one position.
+// The plan shrunk by a measure; axes in `single` get one position.
 Shrunk measured(const Diagram& diagram, const Plan& plan, const Measure& measure, const std::vector<AxisId>& asked,
                 const std::vector<AxisId>& single = {}) {
   Shrunk result{diagram, {}};
@@ -187,7 +189,8 @@ Shrunk measured(const Diagram& diagram, const Plan& plan, const Measure& measure
   return result;
 }
 
-// Evaluations of one position of an expression by the plain meaning, which walks reductions again at every use.
+// The number of evaluations for one position of an expression by the plain meaning, which recomputes reductions at
+// every use.
 double plain_work(const Diagram& diagram, ExprId id, std::map<ExprId, double>& known) {
   if (const auto found = known.find(id); found != known.end()) return found->second;
   const auto work = match(
@@ -231,7 +234,8 @@ double work(const Shrunk& shrunk, const Hardware& hardware) {
   return all;
 }
 
-// Of very many axes even two pieces each are too much: the longest ones, one after another, get one position.
+// With very many axes, even two pieces each are too much work: then the longest axes, one after another, get one
+// position.
 Shrunk with_single_axes(const Diagram& diagram, const Plan& plan, const Hardware& hardware, Shrunk result) {
   std::vector<AxisId> single;
   while (work(result, hardware) > most_work && single.size() < diagram.axes.size()) {

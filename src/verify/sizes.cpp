@@ -19,7 +19,7 @@ void for_each_index(const Diagram& diagram, const Visit& visit) {
       for (std::size_t i = 0; i < read->at.size(); ++i) visit(read->at[i], diagram.at(read->array).wires[i]);
 }
 
-// The greatest place that an index reaches, or the least.
+// The greatest or the least place that an index reaches.
 std::int64_t extreme(const Diagram& diagram, const Index& index, bool greatest) {
   std::vector<std::int64_t> at(diagram.wires.size());
   for (const auto& [wire, coefficient] : index.terms)
@@ -35,7 +35,7 @@ bool is_possible(const Diagram& diagram) {
   return possible;
 }
 
-// Axes whose sizes an index with arithmetic, or along another axis, ties to each other.
+// Axes whose sizes depend on each other through an index with arithmetic, or along another axis.
 std::set<AxisId> tied_axes(const Diagram& diagram) {
   std::set<AxisId> tied;
   for_each_index(diagram, [&](const Index& index, WireId wire) {
@@ -46,7 +46,7 @@ std::set<AxisId> tied_axes(const Diagram& diagram) {
   return tied;
 }
 
-// Of blocks with a shorter last one, which stay as they are.
+// Axes of blocks with a shorter last one; they keep their sizes.
 std::set<AxisId> ragged_axes(const Diagram& diagram) {
   std::set<AxisId> all;
   for (const auto& blocks : ragged_blocks(diagram))
@@ -58,7 +58,7 @@ bool keeps_limits(const Diagram& diagram, const Diagram& changed, const std::vec
   return std::ranges::all_of(limited, [&](AxisId axis) { return *changed.at(axis).size <= *diagram.at(axis).size; });
 }
 
-// There are more parts or fewer, all of the length that they have.
+// Changes the number of parts, and keeps their length.
 void join(const Diagram& diagram, const std::vector<AxisId>& limited, const Parts& parts, Diagram& changed) {
   auto& number = changed.axes[parts.part.index].size;
   const auto most = *diagram.at(parts.part).size, length = *diagram.at(parts.inside).size;
@@ -67,7 +67,7 @@ void join(const Diagram& diagram, const std::vector<AxisId>& limited, const Part
   changed.axes[parts.whole.index].size = *number * length;
 }
 
-// Of an axis that several kernels divide in parts of other lengths: those stay as they are.
+// Axes that several kernels divide into parts of different lengths; they keep their sizes.
 std::set<AxisId> divided_differently(const Diagram& diagram) {
   std::set<AxisId> all;
   const auto divided = divided_axes(diagram);
@@ -82,10 +82,10 @@ using Change = std::function<std::int64_t(std::int64_t size, std::uint32_t axis)
 
 Diagram changed(const Diagram& diagram, const std::vector<AxisId>& limited, const std::set<AxisId>& kept,
                 const Change& change) {
-  constexpr double most_growth = 4;  // of the work: of very many axes not all get longer
+  constexpr double most_growth = 4;  // of the work; if there are very many axes, not all of them grow
   auto result = diagram;
   const auto fixed = divided_differently(diagram);
-  std::map<AxisId, std::int64_t> numbers;  // of parts, by the axis that is divided
+  std::map<AxisId, std::int64_t> numbers;  // number of parts, by divided axis
   double growth = 1;
   for (std::uint32_t a = 0; a < diagram.axes.size(); ++a) {
     const auto now = *diagram.axes[a].size, next = change(now, a);
@@ -111,8 +111,8 @@ Diagram changed(const Diagram& diagram, const std::vector<AxisId>& limited, cons
   return result;
 }
 
-// With windows as long as they need to be; if that is not possible, with all that is read at sums of positions as it
-// is.
+// The changed sizes, with arrays enlarged for the windows that read them. If that is not possible, axes that are read
+// at sums of positions keep their sizes.
 Diagram possible(const Diagram& diagram, const std::vector<AxisId>& limited, const Change& change) {
   const auto ragged = ragged_axes(diagram);
   auto result = changed(diagram, limited, ragged, change);
@@ -135,7 +135,7 @@ std::vector<AxisId> with_parts(const Diagram& diagram, std::vector<AxisId> axes)
 }
 
 void make_room(Diagram& diagram) {
-  constexpr int most_rounds = 16;  // an array that is read at twice its own positions has never room enough
+  constexpr int most_rounds = 16;  // an array that is read at twice its own positions is never large enough
   bool changed = true;
   for (int round = 0; changed && round < most_rounds; ++round) {
     changed = false;

@@ -1,4 +1,4 @@
-// Sizes of axes at which a diagram can be run.
+// Sizes of axes at which a diagram can run.
 #pragma once
 
 #include <vector>
@@ -7,14 +7,14 @@
 
 namespace napkin {
 
-// The axes, and the parts of those that are divided.
+// The axes, and the parts of divided ones among them.
 std::vector<AxisId> with_parts(const Diagram&, std::vector<AxisId> axes);
 
-// Arrays that are read at sums of positions get as long as the largest.
+// Makes arrays that are read at sums of positions as long as the largest sum needs.
 void make_room(Diagram&);
 
-// The same diagram with a single position of every axis, with shorter and with longer axes, as far as every index
-// stays inside its array. The axes of `limited` do not get longer.
+// The same diagram with a single position of every axis, with shorter axes and with longer axes, as far as every index
+// stays inside its array. Axes of `limited` do not get longer.
 std::vector<Diagram> at_other_sizes(const Diagram&, const std::vector<AxisId>& limited);
 
 }  // namespace napkin

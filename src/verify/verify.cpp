@@ -1,4 +1,4 @@
-// Runs a plan's loop nests on numbers and holds everything that can be counted against what was said of it.
+// Runs a plan's loop nests on numbers, and compares the results and all counts with the predictions.
 #include "napkin/verify.hpp"
 
 #include <fmt/format.h>
@@ -52,7 +52,7 @@ bool holds(const VerifiedKernel& kernel) {
 
 // Numbers
 
-// Infinite where there is a number and should be none, or the other way round.
+// The absolute error; infinite if exactly one of the two is a number.
 double difference(double got, double meant) {
   if (got == meant || (std::isnan(got) && std::isnan(meant))) return 0;
   const auto difference = std::abs(got - meant);
@@ -66,7 +66,8 @@ double largest(const std::vector<double>& values) {
   return most;
 }
 
-// How much of what is allowed an error takes. Where plain rounding decides whether there is a number, nothing is asked.
+// The error as a share of the allowed one. If even rounding in the definition decides whether the result is a number,
+// nothing is checked.
 double share(double error, double allowed) {
   if (std::isinf(allowed) || error == 0) return 0;
   return allowed == 0 ? HUGE_VAL : error / allowed;
@@ -92,7 +93,7 @@ bool has_masks(const Diagram& diagram) {
   return std::ranges::any_of(diagram.inputs, [&](ArrayId id) { return diagram.at(id).type == Datatype::boolean; });
 }
 
-// Masks may leave nothing to compare: then the next numbers are taken.
+// Masks may leave too few results to compare; then other inputs are drawn.
 bool says_something(const Diagram& diagram, const Meaning& meaning) {
   return std::ranges::all_of(diagram.outputs, [&](ArrayId id) {
     const auto& values = meaning.meant[id.index];
@@ -108,7 +109,7 @@ std::pair<Values, Meaning> inputs_with_meaning(const Diagram& diagram, Numbers n
   }
 }
 
-// The source at the sizes of a diagram that was made of it.
+// The source diagram with the sizes of a diagram that was made from it.
 Diagram sized_as(const Diagram& diagram, Diagram source) {
   for (auto& axis : source.axes) {
     const auto same = std::ranges::find(diagram.axes, axis.name, &Axis::name);
@@ -117,13 +118,13 @@ Diagram sized_as(const Diagram& diagram, Diagram source) {
   return source;
 }
 
-// What arrays of a diagram are in another one, by their names.
+// Finds the arrays of one diagram in another one, by name.
 class Counterparts {
  public:
   Counterparts(const Diagram& of, const Diagram& in) : in_(in) {
     for (std::uint32_t i = 0; i < of.arrays.size(); ++i) by_name_.emplace(of.arrays[i].name, i);
   }
-  // What an array is, or is a part of.
+  // The counterpart of an array, or of the array that it is a part of.
   std::size_t operator()(ArrayId array) const {
     return by_name_.at(in_.at(in_.at(array).part_of.value_or(array)).name);
   }
@@ -141,7 +142,7 @@ Values inputs_of(const Diagram& diagram, const Diagram& source, const Values& dr
   return values;
 }
 
-// Of the numbers of a whole array those that lie where a part of it has its own.
+// The numbers of a part, taken from its places in the whole array.
 std::vector<double> part_of(const Diagram& diagram, ArrayId array, const std::vector<double>& whole) {
   if (!diagram.at(array).part_of) return whole;
   std::vector<double> part;
@@ -193,7 +194,7 @@ class Verifying {
     return {axes.begin(), axes.end()};
   }
 
-  // Exact arithmetic shows what is wrong whatever the numbers; it is asked of those that it can be asked of.
+  // Exact arithmetic shows errors with any numbers; it runs only with those that it can represent.
   void compare_with(const Diagram& diagram, const std::vector<LoopNest>& nests, Numbers numbers) {
     if (numbers == Numbers::masked && !has_masks(diagram)) return;
     compare_in(Arithmetic::formats, diagram, nests, numbers, verification_.outputs);

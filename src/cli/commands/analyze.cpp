@@ -1,4 +1,4 @@
-// `napkin analyze`: the report of the best plan, or of the partition that was written.
+// `napkin analyze`: prints the report of the best plan, or of a given partition.
 #include <fmt/format.h>
 
 #include "cli/commands/commands.hpp"
@@ -7,10 +7,10 @@
 namespace napkin::cli {
 namespace {
 
-// None where the plan does not have the kernel that is asked for, which is an error.
+// None, with an error, if the plan does not have the requested kernel.
 std::optional<View> view_of(Session& session, const Analysis& analysis) {
   const auto& asked = session.options.kernel;
-  // Runners-up stand in a table of the details.
+  // The details contain the table of runners-up.
   View view{session.options.details || session.options.top > 1, std::nullopt};
   if (asked == 0) return view;
   view.kernel = asked - 1;

@@ -1,4 +1,4 @@
-// `napkin compare`: of every file a row for every partition on every machine, and a gate against a baseline.
+// `napkin compare`: prints, for every file, a row for every partition on every machine; gates them against a baseline.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -13,7 +13,7 @@
 namespace napkin::cli {
 namespace {
 
-// "2%" or "0.02"; nothing is 0.
+// Reads "2%" or "0.02"; an empty text is 0.
 std::optional<double> fraction(Session& session, const std::string& text) {
   if (text.empty()) return 0;
   const bool percent = text.ends_with('%');
@@ -26,7 +26,7 @@ std::optional<double> fraction(Session& session, const std::string& text) {
   return std::nullopt;
 }
 
-// One row for each written partition, or for the searched one.
+// Adds one row for each given partition, or one for the searched plan.
 void add_rows(Session& session, const Input& input, const Hardware& hardware, Compared& compared) {
   std::vector<std::optional<WrittenPlan>> written;
   for (const auto& text : session.options.partition) written.push_back(read_partition(session, input, text));
@@ -52,7 +52,7 @@ bool check_metrics(Session& session, const Comparison& comparison) {
   return !session.diagnostics.has_errors();
 }
 
-// Whether a person edited it: sizes are told apart, and comments are none of it.
+// The text that shows whether a person edited the diagram: without sizes, which are compared separately, and comments.
 std::string text_without_sizes(Diagram diagram) {
   for (auto& axis : diagram.axes) axis.size.reset();
   return diagram_text(diagram);
@@ -90,7 +90,7 @@ std::string product(const Session& session, const std::vector<Compared>& all) {
   return print(comparisons, format(session.options), product_in_color(session));
 }
 
-// The table is shown where it says why nothing fits, too.
+// Complains if nothing fits; the table is still printed, because it says why.
 void complain_of_infeasible(Session& session, const std::vector<Compared>& all) {
   for (const auto& one : all)
     if (!one.comparison.best)

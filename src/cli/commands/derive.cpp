@@ -1,4 +1,4 @@
-// `napkin derive`: what the statements of a diagram allow when they are fused, all of them or those that are named.
+// `napkin derive`: shows what the statements of a diagram allow when they are fused, all of them or those named.
 #include <fmt/format.h>
 
 #include "cli/commands/commands.hpp"
@@ -26,7 +26,7 @@ std::vector<std::string> split_at_commas(const std::string& text) {
   return names;
 }
 
-// In the order of the diagram, whatever the order of the names.
+// The statements are in the order of the diagram, whatever the order of the names.
 std::vector<StatementId> chosen_statements(Session& session, const Diagram& diagram) {
   if (session.options.statements.empty()) return all_statements(diagram);
   const auto names = statement_names(diagram);
@@ -48,7 +48,7 @@ std::vector<StatementId> chosen_statements(Session& session, const Diagram& diag
   return ids;
 }
 
-// An axis of a few positions is not cut.
+// Marks prefixes along an axis with too few positions for chunks as refused.
 PrefixesInChunks uncut(const Diagram& diagram, PrefixesInChunks prefixes) {
   for (const auto& one : std::exchange(prefixes.made, {})) {
     const auto size = diagram.size(*find_wire(diagram, one.axis)).value_or(1);

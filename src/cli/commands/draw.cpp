@@ -1,4 +1,4 @@
-// `napkin draw`: a diagram as a picture, on a machine if one is named, or its derivation as a row of pictures.
+// `napkin draw`: draws a diagram, on a machine if one is named, or its derivation as a series of pictures.
 #include <fmt/format.h>
 
 #include "cli/commands/commands.hpp"
@@ -16,8 +16,8 @@ std::string emit_one_page(const Scene& scene) { return emit_page({scene}, scene.
 struct PictureFormat {
   std::string_view name, ending;
   std::string (*print)(const Scene&);
-  bool converted = false;  // from what `print` gives
-  double width = 1200;     // at which rows are broken
+  bool converted = false;  // whether a converter makes it from the text of `print`
+  double width = 1200;     // width at which rows are broken
 };
 constexpr PictureFormat picture_formats[] = {{"text", ".txt", emit_text_drawing, false, 100 * 8},
                                              {"svg", ".svg", emit_svg},
@@ -28,7 +28,7 @@ constexpr PictureFormat picture_formats[] = {{"text", ".txt", emit_text_drawing,
 
 bool to_file(const Options& options) { return !options.output.empty() && options.output != "-"; }
 
-// What was asked for by name, or else by the ending of the file; none, with a diagnostic, where there is no such.
+// The format that the user named, or that of the file's ending. None, with a diagnostic, if there is no such format.
 const PictureFormat* asked(Session& session) {
   const auto& options = session.options;
   if (options.picture.empty() && !to_file(options)) return &picture_formats[0];
@@ -40,7 +40,7 @@ const PictureFormat* asked(Session& session) {
   return nullptr;
 }
 
-// The wire whose stream carries most.
+// The wire whose stream carries the most states.
 std::optional<WireId> streamed(const Derivation& derivation) {
   std::optional<WireId> best;
   std::size_t most = 0;
@@ -55,7 +55,7 @@ struct Pictures {
   std::vector<Scene> scenes;
 };
 
-// The diagram or its derivation, with the plan if there is one.
+// Lays out the diagram or its derivation, with the plan if there is one.
 std::vector<Scene> lay_out_all(const Session& session, const Diagram& diagram, const std::optional<Analysis>& analysis,
                                double width) {
   const bool film = session.options.derivation;
@@ -65,7 +65,7 @@ std::vector<Scene> lay_out_all(const Session& session, const Diagram& diagram, c
   return lay_out_derivation(diagram, derivation, streamed(derivation), width);
 }
 
-// None, with the exit code, where there is nothing to draw.
+// None, with the exit code, if there is nothing to draw.
 std::optional<Pictures> make_pictures(Session& session, double width, int& finished) {
   const auto& options = session.options;
   if (options.target.empty() && options.partition.empty() && options.print.empty()) {
@@ -86,7 +86,7 @@ std::optional<std::string> picture(Session& session, const PictureFormat& format
   return format.converted ? convert(session, text, std::string(format.name)) : std::optional(std::move(text));
 }
 
-// `film.svg` -> `film-01.svg`, `film-02.svg`, ...
+// Numbers a path: `film.svg` becomes `film-01.svg`, `film-02.svg`, ...
 std::string numbered(const std::string& path, std::size_t number) {
   const auto dot = path.rfind('.'), slash = path.rfind('/');
   const auto end = dot == std::string::npos || (slash != std::string::npos && dot < slash) ? path.size() : dot;

@@ -1,4 +1,4 @@
-// `napkin emit ...`: a plan as source files in a folder.
+// `napkin emit ...`: writes a plan as source files into a folder.
 #include "napkin/emit.hpp"
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@
 namespace napkin::cli {
 namespace {
 
-// Files that napkin writes say so in one of their first lines, the first of which has the whole plan.
+// Whether a file exists that napkin did not write. The files of napkin say so in one of their first five lines.
 bool stands_in_the_way(const std::string& path) {
   std::ifstream file(path);
   if (!file) return false;
@@ -38,7 +38,7 @@ bool make_folder(Session& session, const std::string& path) {
   return false;
 }
 
-// Nothing is written where one file may not be.
+// Writes no file if one of them must not be overwritten.
 void write_files(Session& session, const std::vector<EmittedFile>& files) {
   const auto& folder = session.options.output;
   if (!make_folder(session, folder)) return;
@@ -57,12 +57,12 @@ void write_files(Session& session, const std::vector<EmittedFile>& files) {
 
 using Emitter = std::function<EmittedCode(const Analysis&)>;
 
-// Rows over warps have a partition of their own, and several warps where one cannot hold a row.
+// Such a kernel gets a partition of its own, with several warps per row if one cannot hold a row.
 bool has_rows_over_warps(const Candidate& candidate, const Hardware& hardware) {
   return std::holds_alternative<RowNest>(distribute_rows(candidate.kernel, hardware));
 }
 
-// The plan of the file, or a problem.
+// The plan of the file, or the exit code after a problem.
 Started planned(Session& session, const char* language, const Excuse& excuse) {
   if (session.options.output.empty()) {
     complain(session, "E0522", fmt::format("`napkin emit {}` needs a folder to write to", language), language,
@@ -99,13 +99,13 @@ EmittedCode cuda(const Session& session, const Analysis& analysis, const std::st
   if (path == CudaPath::tensor) plan_instead(plan, analysis.hardware);
   return emit_cuda(analysis.diagram, plan, analysis.hardware, path, binding, gradient);
 }
-// NAME of NAME.cu, which comes first.
+// The name NAME of the first file, NAME.cu.
 std::string operator_of(const EmittedCode& code) {
   const auto& file = code.files.front().name;
   return file.substr(0, file.rfind('.'));
 }
 
-// The operator of another file beside the own one, as its backward pass. Only one harness is built.
+// Emits the operator of another file as the backward pass of this one. Only one harness is built.
 int emit_with_gradient(Session& session, const Excuse& excuse) {
   const auto forward = planned(session, "cuda", excuse);
   if (!forward.analysis) return forward.finished;

@@ -1,4 +1,4 @@
-// `napkin fmt`: canonical text. Files are rewritten in place and only if they change; `-` goes to standard output.
+// `napkin fmt`: writes canonical text. Files are rewritten in place, only if they change; `-` goes to standard output.
 #include "cli/commands/commands.hpp"
 #include "cli/files.hpp"
 #include "napkin/syntax.hpp"
@@ -14,7 +14,7 @@ std::optional<std::string> canonical(Session& session, std::uint32_t file) {
   return print(session.sources, syntax);
 }
 
-// True where the text was canonical already.
+// Returns whether the text was canonical already.
 bool format_file(Session& session, const std::string& path, std::string& product) {
   const auto file = load(session, path);
   const auto text = file ? canonical(session, *file) : std::nullopt;

@@ -1,4 +1,4 @@
-// `napkin grad`: the diagram of the gradients of a diagram.
+// `napkin grad`: writes the diagram of the gradients of a diagram.
 #include "napkin/grad.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 namespace napkin::cli {
 namespace {
 
-// Names at commas, each at the word of the command line that it stands in.
+// Splits names at commas, each with its place on the command line.
 std::vector<ast::Name> names(const Session& session, const std::string& text) {
   std::vector<ast::Name> all;
   std::string name;
@@ -30,7 +30,7 @@ std::vector<ast::Name> names(const Session& session, const std::string& text) {
   return all;
 }
 
-// The command that makes the same again, with the name of the file alone.
+// The command that reproduces the file, with only the name of the input file.
 std::string command(const Options& options, const std::string& path) {
   auto text = "napkin grad " + std::filesystem::path(path).filename().string();
   const auto add = [&](std::string_view option, const std::string& value) {

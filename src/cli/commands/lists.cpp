@@ -1,4 +1,4 @@
-// `napkin targets` and `napkin explain`: the profiles and the diagnostics, read from their tables.
+// `napkin targets` and `napkin explain`: print the profiles and the diagnostics from their tables.
 #include <fmt/format.h>
 
 #include "cli/commands/commands.hpp"

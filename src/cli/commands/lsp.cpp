@@ -1,4 +1,4 @@
-// `napkin lsp`: the language server between standard input and standard output, which carry the protocol alone.
+// `napkin lsp`: runs the language server on standard input and standard output, which carry only the protocol.
 #include "napkin/lsp.hpp"
 
 #include "cli/commands/commands.hpp"
@@ -7,7 +7,7 @@
 namespace napkin::cli {
 namespace {
 
-// A profile that an editor asks for, read with the settings of the command line.
+// Reads a profile that an editor requests, with the settings of the command line.
 std::variant<Hardware, std::string> read_target(const Session& asked, const std::string& name) {
   Session session{asked.options, asked.in, asked.out, asked.err, {}, {}, asked.line};
   session.options.target = {name};

@@ -1,4 +1,4 @@
-// `napkin analyze --plot`: a chart as a picture, or the numbers behind it.
+// `napkin analyze --plot`: prints a chart as a picture, or the numbers behind it.
 #include <fmt/format.h>
 
 #include "cli/commands/commands.hpp"

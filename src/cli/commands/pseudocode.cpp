@@ -1,4 +1,4 @@
-// `napkin pseudocode`: the loop nest of every kernel of a plan.
+// `napkin pseudocode`: prints the loop nest of every kernel of a plan.
 #include <nlohmann/json.hpp>
 
 #include "cli/commands/commands.hpp"

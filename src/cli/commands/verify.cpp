@@ -1,4 +1,4 @@
-// `napkin verify`: the plan at small sizes, run and counted.
+// `napkin verify`: runs the plan at small sizes and checks results and counts.
 #include <algorithm>
 
 #include "cli/commands/commands.hpp"

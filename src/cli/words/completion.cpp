@@ -1,5 +1,5 @@
-// CLI11's tree -> completion scripts. All three shells get the same list: for every command its words and options, for
-// every option its choices.
+// Writes completion scripts from CLI11's tree. All three shells get the same list: for every command its words and
+// options, for every option its choices.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -10,10 +10,10 @@
 namespace napkin::cli {
 namespace {
 
-// What an option's value or a command's argument can be.
+// The possible values of an option or of a command's argument.
 struct Values {
   std::string words;   // "text json markdown"
-  std::string lister;  // a shell command that prints them
+  std::string lister;  // a shell command that prints further ones
   bool files = false;
 };
 struct Flag {
@@ -28,7 +28,7 @@ struct Words {
   Values argument;
 };
 
-// From how help names a value, "NAME|PATH", and from its choices.
+// The values that the type in the help text, "NAME|PATH", and the choices allow.
 Values values_of(const std::string& type, std::string_view choices) {
   Values values;
   values.words = type == "bash|zsh|fish" ? "bash zsh fish" : std::string(choices);
@@ -60,7 +60,7 @@ void collect(const CLI::App& app, const std::string& path, std::vector<Words>& a
   }
 }
 
-// Words as a list that a shell expands.
+// Words as a list for shell expansion.
 std::string expansion(const Values& values) {
   return values.lister.empty() ? values.words : fmt::format("$({} 2>/dev/null)", values.lister);
 }
@@ -80,7 +80,7 @@ std::string bash_reply(const Values& values) {
   return text;
 }
 
-// A case of the script: the command's path and, where there is one, the word before the cursor.
+// One case of the script: the command's path and, if needed, the word before the cursor.
 std::string bash_case(const Words& words, const std::string& before, const std::string& action) {
   const auto path = words.path.empty() ? "" : " " + words.path;
   return fmt::format("    '{}{}') {} ;;\n", path, before, action);
@@ -113,7 +113,7 @@ std::string bash(const std::vector<Words>& all) {
          "complete -o filenames -F _napkin napkin\n";
 }
 
-// Text inside single quotes of a shell; zsh's brackets and colons escaped besides.
+// Text inside single quotes of a shell; for zsh, brackets and colons are escaped too.
 std::string shell_quoted(const std::string& text, std::string_view escaped = "") {
   std::string out;
   for (const char c : text) {
@@ -165,7 +165,7 @@ std::string zsh(const std::vector<Words>& all) {
   return text + "if [[ $funcstack[1] == _napkin ]]; then _napkin \"$@\"; else compdef _napkin napkin; fi\n";
 }
 
-// The condition under which a line of a fish script holds: all words of the path have been seen, or none.
+// The condition for a line of a fish script: all words of the path are on the line, or none for the program itself.
 std::string fish_condition(const Words& words) {
   if (words.path.empty()) return "__fish_use_subcommand";
   std::string condition;

@@ -1,4 +1,4 @@
-// CLI11's tree -> help: examples, then usage, then what there is to choose from.
+// Prints help from CLI11's tree: examples, then usage, then the commands and options.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <sstream>
@@ -61,7 +61,7 @@ std::vector<OptionHelp> option_helps(const CLI::App& app) {
     helps.push_back(
         {names(*option), option->get_items_expected_max() > 0 ? option->get_type_name() : "", summary(*option)});
   }
-  if (!helps.empty()) std::rotate(helps.begin(), helps.begin() + 1, helps.end());  // --help is CLI11's first
+  if (!helps.empty()) std::rotate(helps.begin(), helps.begin() + 1, helps.end());  // CLI11 puts --help first
   return helps;
 }
 

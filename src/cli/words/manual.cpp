@@ -1,4 +1,5 @@
-// CLI11's tree -> pages of the manual in roff: one for the program and one for each command, from the rows of `--help`.
+// Turns CLI11's tree into manual pages in roff: one for the program and one for each command, from the rows of
+// `--help`.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -11,7 +12,7 @@
 namespace napkin::cli {
 namespace {
 
-// Every character as it is typed, so that an option can be copied from a page.
+// Escapes a text so that every character is printed as typed and an option can be copied from a page.
 std::string roff(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -45,7 +46,7 @@ std::string bold(std::string_view text) { return "\\fB" + roff(text) + "\\fR"; }
 std::string italic(std::string_view text) { return "\\fI" + roff(text) + "\\fR"; }
 
 struct Entry {
-  std::string head;  // in roff
+  std::string head;  // header of the page, in roff
   std::string_view text;
 };
 
@@ -56,7 +57,7 @@ std::string section(std::string_view title, const std::vector<Entry>& entries) {
   return text;
 }
 
-// "napkin emit cuda" -> "napkin-emit-cuda"
+// "napkin emit cuda" becomes "napkin-emit-cuda".
 std::string page_name(const CLI::App& app) {
   auto name = full_name(app);
   std::ranges::replace(name, ' ', '-');
@@ -125,7 +126,7 @@ std::string page(const CLI::App& app) {
   return text + ".SH SEE ALSO\n" + bold(page_name(*app.get_parent())) + "(1)\n";
 }
 
-// The program and every command, in the order of `--help`.
+// Collects the program and every command, in the order of `--help`.
 void collect(const CLI::App& app, std::vector<const CLI::App*>& all) {
   all.push_back(&app);
   for (const auto* command : app.get_subcommands({})) collect(*command, all);

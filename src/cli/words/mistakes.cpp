@@ -1,4 +1,5 @@
-// CLI11's errors -> diagnostics. CLI11 says that something is wrong; which word, and what was meant, is found here.
+// Turns errors of CLI11 into diagnostics. CLI11 only says that something is wrong; this finds the word, and what was
+// probably meant.
 #include "cli/words/mistakes.hpp"
 
 #include <fmt/format.h>
@@ -40,7 +41,7 @@ void unexpected(Session& session, const CLI::App& app, const std::string& word) 
   }
 }
 
-// The option that CLI11's message is about: "--top: 1 required", "Could not convert: --top = x".
+// The option that a message of CLI11 is about: "--top: 1 required", "Could not convert: --top = x".
 std::string culprit(const std::string& message) {
   const auto begin = message.find("--");
   if (begin == std::string::npos) return "";

@@ -1,4 +1,4 @@
-// The rows of commands and options -> CLI11's tree.
+// Turns the rows of commands and options into CLI11's tree.
 #include "cli/words/options.hpp"
 
 #include <CLI/CLI.hpp>
@@ -10,26 +10,26 @@
 namespace napkin::cli {
 namespace {
 
-constexpr int most_arguments = 1 << 20;  // as many as anybody types; check_arguments() counts them
+constexpr int most_arguments = 1 << 20;  // more than anybody types; check_arguments() counts them
 
-// Sets of options that a command takes.
+// Sets of options that a command has.
 enum Set : unsigned {
   everywhere = 1,
-  product = 2,   // prints a product that may go to a file
-  formats = 4,   // in several formats
-  diagram = 8,   // of a diagram
-  machine = 16,  // on a target
-  plan = 32,     // with a partition
-  ranked = 64,   // and runners-up
+  product = 2,   // has a product that may go to a file
+  formats = 4,   // prints the product in several formats
+  diagram = 8,   // reads a diagram
+  machine = 16,  // uses a target
+  plan = 32,     // uses a partition
+  ranked = 64,   // shows runners-up
   deriving = 128,
   comparing = 256,
   formatting = 512,
   emitting = 1024,
   drawing = 2048,
   charting = 4096,
-  paged = 8192,  // or as a page
+  paged = 8192,  // also prints a page
   for_gpu = 16384,
-  gated = 32768,  // or for continuous integration
+  gated = 32768,  // also prints for continuous integration
   watching = 65536,
   differentiating = 131072,
 };
@@ -39,7 +39,7 @@ using Field =
 struct Row {
   unsigned sets;
   std::string_view names;
-  std::string_view value;  // empty: a flag
+  std::string_view value;  // name of the value; empty for a flag
   std::string_view summary;
   std::string_view choices;
   Field field;
@@ -227,7 +227,7 @@ void add_options(CLI::App& app, Options& options, unsigned sets) {
   }
 }
 
-// `emit cuda`: a command of the command `emit`, which is made when it is first met.
+// Adds a command. For `emit cuda`, the outer command `emit` is made at its first use.
 CLI::App& place(CLI::App& root, std::string_view name) {
   const auto space = name.find(' ');
   if (space == std::string_view::npos) return *root.add_subcommand(std::string(name));

@@ -1,4 +1,4 @@
-// Least transfers against rates. docs/theory.md, balance.
+// Compares the least transfers with the rates of the machine. docs/theory.md, balance.
 #include "cost/closed_form/balance.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace {
 
 constexpr double any_room = 1e30, any_length = 1e15;
 
-// The work that takes longest ideally, and its rate.
+// The kind of work that takes longest at peak rates, and its rate.
 struct Slowest {
   std::size_t work = 0;
   double rate = 0;
@@ -25,7 +25,7 @@ std::optional<Slowest> slowest(const CostModel& model, const Kernel& shape, cons
   return found;
 }
 
-// The least of a falling function that is at most `limit`.
+// Returns the least argument at which a falling function is at most `limit`.
 template <class Function>
 std::optional<double> least_where(const Function& function, double limit) {
   if (function(any_length) > limit) return std::nullopt;
@@ -58,7 +58,7 @@ std::optional<Balance> balance(const LeastBytes& least, const CostModel& model, 
   const auto& machine = hardware.levels[only_level];
   if (!unit || !machine.bandwidth || !(machine.bandwidth->peak() > 0)) return std::nullopt;
   const auto work = operations(model, shape, unit->work);
-  const double limit = machine.bandwidth->peak() / unit->rate;  // bytes for each operation
+  const double limit = machine.bandwidth->peak() / unit->rate;  // bytes per operation
   Balance made{model.work()[unit->work].unit, 1 / limit, {}, {}};
   if (least.moving)
     made.least_room = std::pow(value(least.moving->alpha, sizes) / value(work, sizes) / limit, 1 / least.moving->beta);
@@ -90,7 +90,8 @@ Gains gains(const LeastBytes& least, const Hardware& hardware, const Assignment&
   for (const auto& sibling : hardware.siblings) {
     if (sibling.level != machine.name) continue;
     for (const auto& [count, rate] : sibling.bandwidth) {
-      // From outside once for all siblings, then from one sibling to the others; each costs its own bandwidth.
+      // Bytes move once from outside for all siblings, and then from one sibling to the others, each at its own
+      // bandwidth.
       const double across = machine.bandwidth->peak() / rate.peak();
       const auto saved = [&](double alone, double together) { return 1 - ((1 - across) * together / alone + across); };
       const auto number = static_cast<double>(count);
@@ -105,7 +106,7 @@ Gains gains(const LeastBytes& least, const Hardware& hardware, const Assignment&
 
 namespace {
 
-// Whole pieces around the least at any pieces; the last one takes what room is left.
+// Searches whole pieces around the least at real-valued pieces. The last piece fills the remaining capacity.
 class Rounding {
  public:
   Rounding(const Posynomial& terms, const Posynomial& held, const NumericLeast& near, double room,

@@ -1,7 +1,7 @@
-// Transfers H and memory M as expressions, and the least H to leading order in the room M.
+// Finds transfers H and memory M as expressions, and the least H to leading order in the capacity M.
 //
-// Pieces that no transfer depends on take the least room, 1; of what is then held only monomials of highest order
-// count. Where one monomial is left the least is symbolic. docs/theory.md, closed forms.
+// Pieces on which no transfer depends take the least memory, 1. Of what is then held, only the monomials of the highest
+// order count. If one monomial remains, the least is symbolic. docs/theory.md, closed forms.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,12 +12,12 @@
 namespace napkin {
 namespace {
 
-// H taken apart, and what of M bounds it.
+// The parts of H, and the parts of M that bound it.
 struct Question {
-  Posynomial fixed;    // moves whatever the pieces
+  Posynomial fixed;    // does not depend on the pieces
   Posynomial terms;    // falls as pieces grow
   Posynomial leading;  // of M
-  Posynomial held;     // M with the pieces that H does not depend on at 1
+  Posynomial held;     // M, where pieces on which H does not depend are 1
 };
 
 Assignment ones_of(const Posynomial& memory, const Posynomial& transfers) {
@@ -46,7 +46,7 @@ std::optional<Leading> symbolic_least(const Question& asked) {
   return least_by_means(asked.terms, asked.leading.front());
 }
 
-// Monomials of M whose order is below what counts.
+// Returns the monomials of M whose order is too low to count.
 std::vector<std::string> dropped(const Posynomial& memory, const Question& asked) {
   std::vector<std::string> texts;
   const auto ones = ones_of(memory, asked.terms);
@@ -79,10 +79,10 @@ std::optional<NumericLeast> numeric_least(const Question& weighted, const Symbol
                           all.largest);
 }
 
-// At a limit set by sizes alone the room no longer matters, and the solver leaves a trace of an exponent.
+// If the sizes alone set the limit, the capacity does not matter, and the solver leaves a small exponent.
 constexpr double no_exponent = 1e-6;
 
-// No symbols where the program has no closed solution: its value and exponent at this room, or the program itself.
+// Without a symbolic solution, prints the value and exponent at this capacity, or the program itself.
 void add_numeric(ClosedForm& form, const Question& asked, const std::optional<NumericLeast>& least,
                  const Level& level) {
   if (!least) {
@@ -97,7 +97,7 @@ void add_numeric(ClosedForm& form, const Question& asked, const std::optional<Nu
   form.terms.push_back({fmt::format("{:.6g} (numeric)", alpha), alpha, beta});
 }
 
-// At the room of the level, every value held weighed with its bytes.
+// Returns the bound at the capacity of the level, where every value held is weighted with its bytes.
 std::optional<double> bound(const Question& weighted, const std::optional<NumericLeast>& numeric, const Symbolic& all,
                             double room) {
   if (!all.sized || !std::isfinite(room)) return std::nullopt;
@@ -108,7 +108,7 @@ std::optional<double> bound(const Question& weighted, const std::optional<Numeri
   return numeric ? std::optional(fixed + numeric->value) : std::nullopt;
 }
 
-// What H* means for the machine and what would lessen it, where it is one symbolic term.
+// Adds what H* means for the machine, and which changes reduce it, if it is one symbolic term.
 void add_machine(ClosedForm& form, const Symbolic& all, const CostModel& model, const Kernel& shape,
                  const Hardware& hardware) {
   const auto bytes = question(all.weighted_transfers, all.weighted_memory);
@@ -119,7 +119,7 @@ void add_machine(ClosedForm& form, const Symbolic& all, const CostModel& model, 
   form.balance = balance(as_bytes, model, shape, hardware, all.sizes);
 }
 
-// H at the best whole pieces, those that it does not depend on at 1.
+// Adds H at the best whole pieces. Pieces on which it does not depend are 1.
 void add_whole(ClosedForm& form, const Question& weighted, const Symbolic& all, double room) {
   const auto near = numeric_least(weighted, all, room);
   if (!near) return;

@@ -1,8 +1,9 @@
-// Weights w with sum w_i = 1 that make the product of the terms' w_i-th powers a power of `held` alone give
+// The least of a sum of monomials by the inequality of arithmetic and geometric means. If weights w with sum w_i = 1
+// make the product of the w_i-th powers of the terms a power of `held` alone, then
 //
 //     sum of c_i u_i >= product of (c_i u_i / w_i)^w_i = product of (c_i / w_i)^w_i * (m / M)^beta,
 //
-// with equality where all c_i u_i / w_i are equal. The weights and beta solve linear equations, one per piece.
+// with equality if all c_i u_i / w_i are equal. The weights and beta solve linear equations, one per piece.
 #include <algorithm>
 #include <cmath>
 
@@ -14,7 +15,7 @@ namespace {
 constexpr double negligible = 1e-9;
 using Row = std::vector<double>;  // an equation: coefficients, then the right side
 
-// Brings column `at` to a unit column in the rows from `from` on; false where it has no pivot.
+// Turns column `at` into a unit column by the rows from `from` on. Returns false if the column has no pivot.
 bool eliminate(std::vector<Row>& rows, std::size_t at) {
   const auto from = rows.begin() + static_cast<std::ptrdiff_t>(std::min(at, rows.size()));
   const auto pivot =
@@ -34,7 +35,7 @@ bool eliminate(std::vector<Row>& rows, std::size_t at) {
   return true;
 }
 
-// The one solution of the equations, if they have just one.
+// Returns the solution of the equations if there is exactly one.
 std::optional<Row> solution(std::vector<Row> rows) {
   const auto unknowns = rows.front().size() - 1;
   for (std::size_t at = 0; at < unknowns; ++at)

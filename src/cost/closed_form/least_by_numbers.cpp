@@ -1,5 +1,6 @@
-// A geometric program is convex in the logarithms of its variables. It is solved by Newton's method on a barrier that
-// grows steeper step by step; the barrier's slope at the room is the exponent beta.
+// Solves a geometric program numerically. It is convex in the logarithms of its variables. Newton's method minimizes
+// the objective with a barrier that becomes steeper step by step. The slope of the barrier at the capacity is the
+// exponent beta.
 #include <algorithm>
 #include <cmath>
 
@@ -23,7 +24,7 @@ struct LogSum {
       offsets.push_back(std::log(term.factor));
     }
   }
-  // Adds `times` its slope and, with `square` of its slope, its curvature.
+  // Returns the value at y, and sets its slope and curvature.
   double at(const Vector& y, Vector& slope, Matrix& curvature) const {
     Vector logs = offsets;
     for (std::size_t k = 0; k < logs.size(); ++k)
@@ -111,7 +112,7 @@ double dot(const Vector& a, const Vector& b) {
   return sum;
 }
 
-// To the least of the barrier, from inside.
+// Minimizes the barrier from a point inside it.
 void descend(const Geometric& program, double steepness, Vector& y) {
   for (int round = 0; round < 100; ++round) {
     const auto here = barrier(program, steepness, y);
@@ -129,7 +130,7 @@ void descend(const Geometric& program, double steepness, Vector& y) {
   }
 }
 
-// A little above 1 everywhere, nearer where that does not fit.
+// Returns a starting point with all pieces a little above 1, or nearer to 1 if that does not fit.
 std::optional<Vector> start(const Geometric& program) {
   for (double share = 0.1; share > 1e-9; share /= 4) {
     Vector y;

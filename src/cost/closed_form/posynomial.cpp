@@ -18,7 +18,7 @@ std::optional<std::int64_t> whole(double number) {
   return static_cast<std::int64_t>(nearest);
 }
 
-// `1/2` where a small denominator does, else decimals.
+// Prints a fraction such as `1/2` if a small denominator suffices, else decimals.
 std::string fraction(double number) {
   for (std::int64_t below = 1; below <= 12; ++below)
     if (const auto above = whole(number * static_cast<double>(below)))

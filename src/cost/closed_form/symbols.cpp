@@ -1,4 +1,5 @@
-// Wires become the names of their axes, splits become g_NAME and s_NAME.
+// Turns the products of a cost model into symbols: wires become the names of their axes, splits become g_NAME and
+// s_NAME.
 #include "cost/closed_form/symbols.hpp"
 
 #include <algorithm>
@@ -9,7 +10,7 @@ namespace {
 
 class Reader {
  public:
-  // With `whole` no wire is cut.
+  // If `whole` is set, no wire is cut.
   Reader(const CostModel& model, const Kernel& shape, bool whole = false)
       : model_(model), shape_(shape), whole_(whole) {}
 
@@ -32,7 +33,7 @@ class Reader {
   const Diagram& diagram() const { return shape_.derivation->scratch; }
 
  private:
-  // To leading order pieces are run as often as single positions are, and have one entry of a mask.
+  // To leading order, pieces run as often as single positions do, and each has one entry of a mask.
   Monomial run(const Region& region) const {
     Monomial all{model_.share(region), {}};
     for (std::size_t w = 0; w < region.wires.size(); ++w)
@@ -74,8 +75,8 @@ class Reader {
     return result;
   }
 
-  // `n * x_part + x_in_part` with x_in_part of n positions: one wire in two, whose pieces reach as far as both
-  // together.
+  // True for `n * x_part + x_in_part` with n positions of x_in_part: one wire in two parts, whose pieces together reach
+  // as far as the product of both lengths.
   bool is_divided_wire(const Index& index) const {
     auto terms = index.terms;
     std::ranges::sort(terms, {}, [](const auto& term) { return term.second; });
@@ -97,7 +98,7 @@ class Reader {
   bool whole_;
 };
 
-// What the paper counts, or what the largest column holds at the sizes as they stand.
+// Returns the holdings that the paper counts, or those of the largest column at the given sizes.
 std::vector<std::size_t> held_at_level(const CostModel& model, const Reader& reader, const Assignment& at, Model kind) {
   if (kind == Model::ideal)
     return only_level < model.ideal().size() ? model.ideal()[only_level] : std::vector<std::size_t>{};
@@ -137,7 +138,8 @@ bool all_sized(const Posynomial& sum, const Assignment& sizes) {
 
 }  // namespace
 
-// What a piece does once, as the repair of a state, counts once: pieces may be as long as one likes.
+// Operations that a piece does once, such as rescaling a state, count only once in total, because pieces may have any
+// length.
 Posynomial operations(const CostModel& model, const Kernel& shape, std::size_t work) {
   const Reader reader(model, shape, true);
   Posynomial all;

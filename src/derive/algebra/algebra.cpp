@@ -1,4 +1,4 @@
-// Expressions to normal forms; see algebra.hpp.
+// Rewrites expressions into normal forms; see algebra.hpp.
 #include "derive/algebra/algebra.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace napkin {
 namespace {
 
-constexpr std::size_t most_terms = 64;  // beyond it an expression is left as it stands
+constexpr std::size_t most_terms = 64;  // larger sums are left as they are
 
 bool is_zero(const Diagram& diagram, ExprId e) {
   const auto* c = std::get_if<Constant>(&diagram.at(e).node);
@@ -82,7 +82,7 @@ bool Algebra::positive(const Term& term) const {
   return term.coefficient > 0 && std::ranges::all_of(term.factors, fine) && std::ranges::all_of(term.rounded, fine);
 }
 
-// The exponential of a difference that the derivation itself writes.
+// Whether this is the exponential of a difference, a function that only the derivation writes.
 static bool is_difference(const Apply& apply) { return apply.function->role == Role::exponential_of_difference; }
 
 bool Algebra::holds_exponential(ExprId e) const {
@@ -102,7 +102,8 @@ Sum Algebra::atom(ExprId e, std::vector<Moved> moved) {
   return all;
 }
 
-// Pieces plus finished reductions, and nothing that mixes them but a factor that all pieces have.
+// Whether a sum adds pieces and finished reductions, with no term that mixes them except by a factor common to all
+// pieces.
 bool Algebra::is_shift(const Sum& given) {
   if (!keeps_shifts_ || given.size() < 2 || given.size() > most_terms || !dependence(given).mixed()) return false;
   const Sum sum = with_exponentials_as_factors(given);
@@ -126,7 +127,7 @@ bool Algebra::is_shift(ExprId e) {
   return (role == Role::add || role == Role::subtract) && keeps_shifts_ && is_shift(normal(e));
 }
 
-// What of a product does not vary with the piece; none where a factor mixes both.
+// The factors of a product that do not vary with the piece; none if one factor mixes piece and state.
 std::optional<Factors> Algebra::waiting_factors(const Term& term) const {
   Factors waiting;
   for (const auto& factor : term.factors) {
@@ -149,7 +150,7 @@ std::optional<Factors> Algebra::common_factor(const Sum& sum) const {
   return common;
 }
 
-// v * (u + w) for u * v + w * v.
+// Writes u * v + w * v as v * (u + w).
 std::optional<Term> Algebra::factored(const Sum& sum) {
   const bool mixes = sum.size() > 1 && !keeps_sums_ && dependence(sum).mixed();
   if (!mixes || std::ranges::any_of(sum, [&](const Term& t) { return !dependence(t).piece; })) return {};
@@ -162,7 +163,7 @@ std::optional<Term> Algebra::factored(const Sum& sum) {
   return all;
 }
 
-// A sum of several terms as one factor, unless it mixes piece and state and so must be multiplied out.
+// Makes a sum of several terms one factor, unless it mixes piece and state and so must be multiplied out.
 Sum Algebra::wrapped(const Sum& sum) {
   if (is_shift(sum)) return atom(sum);
   if (const auto product = factored(sum)) return {*product};
@@ -228,13 +229,13 @@ Sum Algebra::normal_apply(ExprId e, const Apply& a) {
       break;
   }
   if (order_of(*a.function).homogeneous) return homogeneous(e, a);
-  // Taken apart only where it must be: it guards against minus infinity.
+  // It guards against minus infinity, so it is only taken apart if it must be.
   if (is_difference(a) && dependence(e).mixed()) return exponential(add(argument(0), scale(argument(1), -1)), 1);
   return opaque(e, a);
 }
 
-// A product of two such sums, multiplied out, has terms that are larger than it and cancel: its rounding grows with the
-// square of what they cancel by, where that of the differences themselves grows with what they do.
+// Whether the terms of a sum may cancel. Multiplied out, a product of two such sums has larger terms that cancel: its
+// rounding error grows with the square of the cancellation, that of the product of the differences only linearly.
 bool Algebra::may_cancel(const Sum& sum) const {
   return !keeps_sums_ && sum.size() > 1 && dependence(sum).mixed() &&
          !std::ranges::all_of(sum, [&](const Term& term) { return positive(term); });
@@ -249,7 +250,7 @@ Sum Algebra::multiplied(const Sum& a, const Sum& b) {
   return all;
 }
 
-// A term has room for one cast. A product of two rounds each by itself, unless what is cast must be taken apart.
+// A term holds one cast. In a product of two casts each is rounded by itself, unless its argument must be taken apart.
 Term Algebra::multiplied(const Term& a, const Term& b) {
   if (!a.cast || !b.cast) return napkin::multiplied(a, b);
   const Term left = with_cast_as_factor(a);
@@ -269,7 +270,7 @@ Term Algebra::with_cast_as_factor(const Term& term) {
 
 Sum Algebra::inverted(const Sum& sum) { return raised(sum, -1); }
 
-// exp(scale * sum): logarithms in the exponent become factors, constants go to the coefficient.
+// exp(scale * sum): logarithms in the exponent become factors, and constants go into the coefficient.
 Sum Algebra::exponential(const Sum& sum, double scale) {
   Term term;
   term.moved = moved_in(sum);
@@ -295,7 +296,7 @@ Sum Algebra::exponential(const Sum& sum, double scale) {
   return {term};
 }
 
-// where(c, a, b): what does not depend on the piece leaves the choice.
+// where(c, a, b): factors that do not depend on the piece move out of the choice.
 Sum Algebra::chosen(ExprId e, const Apply& a) {
   const ExprId condition = a.arguments[0];
   if (const ExprId known = build(normal(condition)); dependence(condition).state && known != condition) {
@@ -362,7 +363,7 @@ Sum Algebra::kept_where(ExprId condition, const Sum& sum, bool when) {
   return all;
 }
 
-// A function the algebra knows nothing of. Where finished reductions are inside they are written out in the state.
+// Leaves a function without known rules as one factor. Finished reductions inside it are written out in the state.
 Sum Algebra::opaque(ExprId e, const Apply& a) {
   std::vector<ExprId> arguments;
   std::vector<Moved> moved;

@@ -16,7 +16,7 @@
 
 namespace napkin {
 
-// What an expression varies with, seen from one streamed wire.
+// What an expression depends on, with respect to one streamed wire.
 struct Dependence {
   bool piece = false;  // the position along the wire
   bool state = false;  // a finished reduction over the wire
@@ -29,16 +29,16 @@ class Algebra {
   struct Meaning {
     WireId wire;  // the streamed one
     std::function<Dependence(const Access&)> dependence;
-    std::function<std::optional<Sum>(ExprId access)> definition;  // what to put in place of an access, if anything
+    std::function<std::optional<Sum>(ExprId access)> definition;  // what replaces an access, if anything does
     std::function<bool(ArrayId)> positive;                        // never negative
-    std::function<bool(ExprId)> ranks{};  // a comparison that is asked of each piece though it reads a state
+    std::function<bool(ExprId)> ranks{};  // a comparison that is evaluated for each piece although it reads a state
   };
   Algebra(Diagram& diagram, Meaning meaning) : diagram_(diagram), meaning_(std::move(meaning)) {}
 
   Sum normal(ExprId);
   ExprId build(const Sum&);
   ExprId build(const Term&);
-  // The parts of a product, to be multiplied: numerator first, and what divides it.
+  // The parts of a product: the factors of the numerator, and those that divide it.
   struct Product {
     std::vector<ExprId> over, under;
   };
@@ -46,9 +46,9 @@ class Algebra {
   ExprId apply(std::string_view function, std::vector<ExprId> arguments);
   ExprId product(const Product&);
 
-  bool holds_exponential(ExprId) const;  // what its arrays hold left aside
+  bool holds_exponential(ExprId) const;  // in the expression itself; what its arrays hold does not count
 
-  ExprId cast_to(Datatype, ExprId);  // nothing to do where an array has the type already
+  ExprId cast_to(Datatype, ExprId);  // does nothing if an array has the type already
 
   Dependence dependence(ExprId) const;
   Dependence dependence(const Term&) const;
@@ -56,33 +56,33 @@ class Algebra {
   bool positive(const Term&) const;
   bool positive(ExprId) const;
 
-  // While sums are kept, what multiplies, raises or rounds a sum that mixes piece and state leaves it as it stands.
+  // While sums are kept, a sum that mixes piece and state is left as it is by products, powers and casts of it.
   void keep_sums(bool keep) { keeps_sums_ = keep; }
-  // While shifts are kept, powers of sums that add a piece to finished reductions are factors and are not multiplied
+  // While shifts are kept, powers of sums that add a piece to finished reductions stay factors and are not multiplied
   // out.
   void keep_shifts(bool keep) { keeps_shifts_ = keep; }
   struct Shift {
     ExprId base;
     double power;
-    bool rounded;  // inside the term's cast
+    bool rounded;  // whether it is inside the term's cast
   };
-  // u * v with u determined by the piece and v by finished reductions; the expression that mixes them if none. Shifts
-  // may stand beside them.
+  // u * v with u determined by the piece and v by finished reductions, and possibly shifts as further factors; or, if
+  // the term does not separate, the expression that mixes them.
   struct Separated {
     Term piece, state;
     std::vector<Shift> shifts{};
     Guards guards{};
   };
   std::variant<Separated, ExprId> separate(const Term&);
-  // Products of pieces and finished reductions, with what is the same at every position: what all that varies with the
-  // piece is multiplied with.
+  // For a sum of products of pieces and finished reductions: the factor, the same at every position, that multiplies
+  // everything that varies with the piece.
   std::optional<Factors> common_factor(const Sum&) const;
   bool is_shift(const Sum&);
-  // Exponentials that a piece determines alone are factors like any other.
+  // Treats exponentials that the piece alone determines as factors like any other.
   Sum with_exponentials_as_factors(Sum);
 
   ExprId all_of(const Guards&);
-  Guards either(const Guards&, const Guards&);  // of a sum of terms with the same finished factors
+  Guards either(const Guards&, const Guards&);  // for a sum of terms with the same finished factors
 
  private:
   Sum atom(ExprId, std::vector<Moved> moved = {});

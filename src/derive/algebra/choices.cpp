@@ -1,4 +1,4 @@
-// Conditions found and decided; see choices.hpp.
+// Finds conditions in expressions and replaces them by their values; see choices.hpp.
 #include "derive/algebra/choices.hpp"
 
 #include "diagram/operands.hpp"
@@ -11,7 +11,7 @@ std::optional<bool> truth(const Diagram& diagram, ExprId e) {
   return constant ? std::optional(constant->value != 0) : std::nullopt;
 }
 
-// A function of conditions some of which are decided: a condition that is left, or a number that is true or false.
+// Simplifies a function of conditions of which some are decided: to one remaining condition, or to a constant.
 ExprId combined(Diagram& diagram, ExprId e) {
   const auto apply = std::get<Apply>(diagram.at(e).node);
   const auto answer = [&](bool first, bool second) {

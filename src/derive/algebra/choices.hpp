@@ -1,4 +1,4 @@
-// Conditions inside expressions, and what the expressions are once a condition is decided.
+// Conditions inside expressions, and the expressions that are left once a condition is decided.
 #pragma once
 
 #include <functional>
@@ -9,11 +9,12 @@
 
 namespace napkin {
 
-// The expression where each of these conditions holds or fails: choices take one of their branches.
+// The expression under the assumption that each of these conditions holds or fails: choices become one of their
+// branches.
 ExprId decided(Diagram&, ExprId, const std::map<ExprId, bool>& conditions);
 
-// A condition that a choice below `e` asks, or a part of one, of which `wanted` is true; the widest there is. Only
-// expressions of which `among` is true are looked into.
+// The widest condition, or part of a condition, of a choice below `e` for which `wanted` is true. Only expressions for
+// which `among` is true are searched.
 using Question = std::function<bool(ExprId)>;
 std::optional<ExprId> condition_below(const Diagram&, ExprId e, const Question& among, const Question& wanted);
 

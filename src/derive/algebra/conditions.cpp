@@ -1,4 +1,4 @@
-// Comparisons of linear forms of positions, read off expressions and written out again.
+// Reads comparisons of linear forms of positions from expressions, and writes them as expressions.
 #include "derive/algebra/conditions.hpp"
 
 #include <fmt/format.h>
@@ -14,10 +14,10 @@
 namespace napkin {
 namespace {
 
-// A linear form of positions and sizes, over a divisor: quotients of positions are compared exactly.
+// A linear form of positions and sizes, over a divisor, so that quotients of positions are compared exactly.
 struct Form {
   std::map<WireId, double> terms{};
-  double offset = 0, constant = 0;  // with sizes as they are, and without them
+  double offset = 0, constant = 0;  // the constant part, with and without the present sizes
   std::map<AxisId, double> sizes{};
   double divisor = 1;
 

@@ -1,4 +1,4 @@
-// Conditions on positions: found in expressions, and in words.
+// Conditions on positions: finding them in expressions, and printing them.
 #pragma once
 
 #include <functional>
@@ -10,17 +10,17 @@
 
 namespace napkin {
 
-// A comparison of linear forms of positions as a condition. Quotients become multiples: `x / 3 == q` is `x == 3 * q`.
+// A comparison of linear forms of positions, as a condition. Quotients become multiples: `x / 3 == q` is `x == 3 * q`.
 std::optional<Condition> condition(const Diagram&, ExprId comparison);
 
-// A condition as a comparison without minus signs where there need be none, in words of the caller's for a wire (that
-// stands on the left or the right) and for the size of an axis: `x <= q`.
+// Prints a condition as a comparison, `x <= q`, without minus signs if they can be avoided. The caller names wires (on
+// the left or the right side) and sizes of axes.
 struct ConditionWords {
   std::function<std::string(WireId, bool left)> wire;
   std::function<std::string(AxisId)> size;
 };
 std::string to_text(const Condition&, std::string_view sign, const ConditionWords&);
-// `<=`, as the condition compares.
+// The comparison sign of the condition, such as `<=`.
 std::string_view sign(const Condition&);
 
 }  // namespace napkin

@@ -1,4 +1,4 @@
-// Functions of products: what is known of them factor by factor, where that takes pieces and finished reductions apart.
+// Rewrites functions of products factor by factor if this separates pieces from finished reductions.
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -9,7 +9,7 @@
 
 namespace napkin {
 
-// (v * u)^p = v^p * u^p for v that is never negative.
+// (v * u)^p = v^p * u^p for a v that is never negative.
 Sum Algebra::raised_apart(const Term& term, double power) {
   Term outside, inside;
   outside.coefficient = std::pow(std::abs(term.coefficient), power);
@@ -27,7 +27,7 @@ Sum Algebra::raised_apart(const Term& term, double power) {
   return {outside};
 }
 
-// Of factors that are never negative, each by itself: the root of a square is a magnitude.
+// The roots of factors of which none is negative; the root of an even power is that of the magnitude.
 Factors Algebra::roots(const Factors& factors, double power) {
   Factors all;
   for (const auto& [base, old] : factors)
@@ -81,8 +81,8 @@ Sum Algebra::logarithm(const Apply& log, const Sum& sum) {
   return add(exponent, atom(apply(log.function->name, {build(rest)}), rest.moved));
 }
 
-// log(u * v) = log(u) + log(v) if one of them is never negative: then the other is not either, where there is a
-// logarithm.
+// log(u * v) = log(u) + log(v) if one of the factors is never negative. The other is then not negative either wherever
+// the logarithm is defined.
 std::optional<Sum> Algebra::logarithm_apart(const Apply& log, const Sum& sum) {
   if (sum.size() != 1 || sum[0].cast || !sum[0].moved.empty()) return {};
   if (!dependence(sum).mixed() || (keeps_sums_ && positive(sum[0]))) return {};
@@ -101,7 +101,7 @@ std::optional<Sum> Algebra::logarithm_apart(const Apply& log, const Sum& sum) {
   return all;
 }
 
-// |a * b| = |a| * |b|, where that takes pieces and finished reductions apart.
+// |a * b| = |a| * |b|, if this separates pieces from finished reductions.
 Sum Algebra::magnitude(ExprId e, const Apply& a, const Sum& sum) {
   if (sum.size() != 1 || sum[0].cast || !dependence(sum).mixed()) return opaque(e, a);
   Term term;
@@ -114,8 +114,8 @@ Sum Algebra::magnitude(ExprId e, const Apply& a, const Sum& sum) {
   return {term};
 }
 
-// f(u * v, w * v) = v * f(u, w) for v that is never negative. Where its sign is not known before the end,
-// f(u * v, w * v) = -v * f(-u, -w) if it is.
+// f(u * v, w * v) = v * f(u, w) if v is never negative. If the sign of v is known only at the end, both cases are
+// computed, with f(u * v, w * v) = -v * f(-u, -w) for a negative v.
 Sum Algebra::homogeneous(ExprId e, const Apply& a) {
   std::optional<Term> factor;
   Guards guards;

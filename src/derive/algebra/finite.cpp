@@ -15,7 +15,7 @@ Ends ends_of(double value) { return {value == -infinity, value == infinity, std:
 
 Ends finite_if(bool finite) { return finite ? Ends{} : any_ends; }
 
-// exp(a - b), and exp(a) where both are the same infinity: never no number by that alone.
+// Gives exp(a - b), and exp(a) if both are the same infinity, so the difference alone never makes NaN.
 Ends exponential_of_difference(Ends a, Ends b) { return {false, a.above || b.below, a.none || b.none}; }
 
 }  // namespace
@@ -78,7 +78,7 @@ Ends Finite::of(const Apply& a) const {
   return of_function(a);
 }
 
-// What rises or falls has its ends where its argument has them.
+// A monotonic function has its ends at the ends of its argument.
 Ends Finite::of_function(const Apply& a) const {
   Ends inside;
   for (const auto argument : a.arguments) inside = joined(inside, of(argument));
@@ -117,7 +117,7 @@ bool Finite::nonzero(ExprId e) const {
   return multiplies && std::ranges::all_of(apply->arguments, [&](ExprId part) { return nonzero(part); });
 }
 
-// where(a > 0, a, b)
+// Recognizes where(a > 0, a, b) with b nonzero.
 bool Finite::avoids_zero(const Apply& choice) const {
   const auto* asked = std::get_if<Apply>(&diagram_.at(choice.arguments[0]).node);
   if (!asked || asked->function->role != Role::compare || asked->arguments[0] != choice.arguments[1]) return false;

@@ -1,4 +1,4 @@
-// Whether a value is a finite number on all finite inputs, whatever a mask leaves out.
+// Whether a value is finite for all finite inputs, whatever a mask leaves out.
 #pragma once
 
 #include <functional>
@@ -7,20 +7,20 @@
 
 namespace napkin {
 
-// Which of minus infinity, infinity and no number at all a value may be.
+// Which of minus infinity (`below`), infinity (`above`) and not-a-number (`none`) a value may be.
 struct Ends {
   bool below = false, above = false, none = false;
   bool finite() const { return !below && !above && !none; }
 };
 inline constexpr Ends any_ends{true, true, true};
-Ends joined(Ends, Ends);  // of one or the other
+Ends joined(Ends, Ends);  // for a value that is one or the other
 Ends sum(Ends, Ends);
 Ends negated(Ends);
 
-// Numbers that leave the range of a format are not looked for.
+// Overflow of a number format is not considered.
 class Finite {
  public:
-  // `array`: of what an array holds; `bounds`: of numbers that are divided by.
+  // `array`: the ends of what an array holds; `bounds`: ranges of divisors.
   Finite(const Diagram& diagram, std::function<Ends(ArrayId)> array, Ranges bounds)
       : diagram_(diagram), array_(std::move(array)), bounds_(std::move(bounds)) {}
 

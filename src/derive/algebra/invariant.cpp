@@ -1,8 +1,8 @@
-// Constant factors of sums to the outside; see invariant.hpp.
+// Moves constant factors out of sums; see invariant.hpp.
 //
 // A sum distributes over a factor that is the same for all its terms. Only factors without arrays move here: they
-// cannot overflow, and what is left is the plain sum of products that a matrix unit computes. Factors that vary wait
-// until it is known which wire is streamed (rule S6).
+// cannot overflow, and the plain sum of products that remains suits a matrix unit. Factors that vary wait until it is
+// known which wire is streamed (rule S6).
 #include "derive/algebra/invariant.hpp"
 
 #include <cmath>
@@ -52,7 +52,7 @@ class Mover {
       (over ? factors.varying_over : factors.varying_under).push_back(e);
     }
   }
-  // What it multiplies may add up to zero.
+  // An infinite factor stays inside, because the sum of the terms may be zero.
   bool is_infinite(ExprId e) const {
     const auto* constant = std::get_if<Constant>(&diagram_.at(e).node);
     return constant && std::isinf(constant->value);

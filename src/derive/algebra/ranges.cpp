@@ -10,7 +10,7 @@
 namespace napkin {
 namespace {
 
-// Zero times infinity is zero: a bound that is never reached.
+// Zero times infinity is zero, because an infinite bound is never reached.
 double times(double a, double b) { return a == 0 || b == 0 ? 0 : a * b; }
 
 Range product(Range a, Range b) {
@@ -35,7 +35,7 @@ Range raised(Range a, double power) {
   return {std::pow(a.greatest, power), a.least == 0 ? infinity : std::pow(a.least, power)};
 }
 
-// Of one number, whatever its sign.
+// Whether a function of one argument rises on all numbers.
 bool rises(const Pointwise& function) {
   const auto row = order_of(function);
   return function.arity == 1 && row.order == Order::rising && !row.of_positive;

@@ -1,4 +1,4 @@
-// Bounds of values that hold whatever the data, and what number formats hold.
+// Bounds of values that hold for all data, and the ranges of number formats.
 #pragma once
 
 #include <functional>
@@ -10,9 +10,9 @@
 namespace napkin {
 
 bool is_floating(Datatype);
-bool saturates(Datatype);   // beyond its range it gives its greatest number, not infinity
+bool saturates(Datatype);   // values beyond its range become its greatest number, not infinity
 double greatest(Datatype);  // finite
-// True where numbers as large, and as small, as those of `other` are numbers of the format.
+// Whether the format represents numbers as large, and as small, as those of `other`.
 bool reaches_as_far(Datatype, Datatype other);
 bool holds_all_of(Datatype, Datatype other);
 
@@ -23,14 +23,14 @@ struct Range {
 
 class Ranges {
  public:
-  // `known`: of an array, where more is known than its format says.
+  // `known`: the range of an array, if more is known than its format says.
   Ranges(const Diagram& diagram, std::function<std::optional<Range>(ArrayId)> known)
       : diagram_(diagram), known_(std::move(known)) {}
 
   Range of(ExprId) const;
-  Range of(const Term&) const;  // its cast left out
+  Range of(const Term&) const;  // ignoring its cast
   Range of(const Sum&) const;
-  // Casts to the format do not change the value: it is chosen among numbers that it holds.
+  // Whether casts to the format do not change the value, because it is chosen among numbers that the format holds.
   bool exact_in(Datatype, ExprId) const;
   bool exact_in(Datatype, const Term&) const;
 

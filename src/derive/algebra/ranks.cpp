@@ -1,4 +1,4 @@
-// Levels and what is reduced by rank, written; see ranks.hpp.
+// Writes the updates of levels and of folds by rank; see ranks.hpp.
 #include "derive/algebra/ranks.hpp"
 
 namespace napkin {
@@ -14,7 +14,7 @@ bool holds_at_ties(const Chain& chain, const RankCondition& condition, std::size
   return holds_at(chain, condition, condition.level < rank ? rank : condition.level);
 }
 
-// Below a maximum, above a minimum.
+// Whether a value comes after a level: below it for a maximum, above it for a minimum.
 ExprId RankWriter::behind(const Chain& chain, ExprId value, ExprId level) {
   return algebra_.apply(chain.fold->identity < 0 ? "<" : ">", {value, level});
 }
@@ -23,7 +23,7 @@ ExprId RankWriter::joined(const Reduction* fold, ExprId one, ExprId other) {
   return algebra_.apply(fold->combine->name, {one, other});
 }
 
-// The first of the old levels behind the new one before it.
+// The first of the old levels that comes after the previous new level.
 ExprId RankWriter::next_level(const Moved& moved, std::size_t rank, const Old& old) {
   ExprId value = old(moved.chain.levels[rank]);
   const ExprId before = read(moved.levels[rank - 1]);
@@ -52,8 +52,8 @@ void RankWriter::move(const Chain& chain, ArrayId greatest) {
   moved_.push_back(std::move(moved));
 }
 
-// What an old state has for a rank as it is now. Levels are equal only where there are no more values; what is at them
-// is in the first of their ranks already.
+// The part of an old state that belongs to a rank of the new levels. Levels are equal only if there are no further
+// values; all values at equal levels belong to the first of their ranks.
 ExprId RankWriter::kept(const RankedFold& fold, std::size_t rank, const Old& old) {
   const auto& moved = moved_.at(fold.chain);
   const ExprId nothing = identity(fold.fold);
@@ -75,7 +75,7 @@ ExprId RankWriter::kept(const RankedFold& fold, std::size_t rank, const Old& old
   return value;
 }
 
-// The last rank first: it takes what falls from those before it.
+// The last rank is updated first, because it receives the values that fall from earlier ranks.
 void RankWriter::update(const RankedFold& fold) {
   const auto& moved = moved_.at(fold.chain);
   for (std::size_t rank = fold.arrays.size(); rank-- > 0;) {

@@ -1,8 +1,9 @@
-// Reductions that ask how a position ranks: `sum of where(g == max g, u, 0)`, and what is below the maximum.
+// Reductions that depend on how a position ranks: `sum of where(g == max g, u, 0)`, and values below the maximum.
 //
-// Let t1 be the greatest value of g so far, t2 the greatest below it, and so on. They part the positions into ranks:
-// those where g is t1, where it is t2, .., and the rest below them. A position only ever falls to a later rank. So what
-// is reduced is carried for each rank by itself, and moves with it when a greater value comes (docs/theory.md, ranks).
+// Let t1 be the greatest value of g so far, t2 the greatest value below it, and so on. They divide the positions into
+// ranks: those where g is t1, those where it is t2, .., and the rest. A position only ever falls to a later rank. So
+// the reduction is carried separately for each rank, and moves with its rank when a greater value arrives
+// (docs/theory.md, ranks).
 #pragma once
 
 #include <functional>
@@ -13,7 +14,7 @@
 
 namespace napkin {
 
-// An expression by which positions rank, and its greatest (with min: smallest) values, which are carried.
+// An expression by which positions are ranked, and its greatest (with min: smallest) values, which are carried.
 struct Chain {
   const Reduction* fold;  // max or min
   ExprId by;
@@ -27,12 +28,13 @@ struct RankCondition {
   const Pointwise* compare;
   bool level_first;  // `max g == g`
 };
-// Whether it holds where the expression is at level number `rank`; beyond the last level it is below all.
+// Whether the condition holds where the expression equals level number `rank`; a rank beyond the last level means below
+// all.
 bool holds_at(const Chain&, const RankCondition&, std::size_t rank);
-// The same where all levels from `rank` on are equal, as they are where there are no more values.
+// The same if all levels from `rank` on are equal, which they are when there are no more values.
 bool holds_at_ties(const Chain&, const RankCondition&, std::size_t rank);
 
-// The reduction of `value` over the positions of each rank: one array for each of the first `depth` ranks, and perhaps
+// The reduction of `value` over the positions of each rank: one array for each of the first `depth` ranks, and possibly
 // one more for the rest.
 struct RankedFold {
   std::size_t chain, depth;
@@ -42,21 +44,21 @@ struct RankedFold {
   std::vector<ArrayId> arrays;
 };
 
-// Writes what becomes of levels and ranked folds into the programs of a stream.
+// Writes the updates of levels and ranked folds into the programs of a stream.
 class RankWriter {
  public:
-  using Other = std::function<ArrayId(ArrayId)>;  // of a state, that of the second one in a merge
+  using Other = std::function<ArrayId(ArrayId)>;  // maps a state to that of the second operand of a merge
   RankWriter(Diagram& scratch, Algebra& algebra, Streamable& to, Other other)
       : scratch_(scratch), algebra_(algebra), to_(to), other_(std::move(other)) {}
 
-  void move(const Chain&, ArrayId greatest);  // the new levels; `greatest` is the new first one
+  void move(const Chain&, ArrayId greatest);  // writes the new levels; `greatest` is the new first one
   void update(const RankedFold&);
-  void settle();  // the new levels are the levels
+  void settle();  // makes the new levels the current ones
 
  private:
   struct Moved {
     Chain chain;
-    std::vector<ArrayId> levels;  // the new ones
+    std::vector<ArrayId> levels;  // the new levels
   };
   using Old = std::function<ExprId(ArrayId)>;
   ExprId read(ArrayId array) { return read_whole(scratch_, array); }

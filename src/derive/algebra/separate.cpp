@@ -1,4 +1,5 @@
-// Terms to what a piece determines and what finished reductions determine, and back to expressions; see algebra.hpp.
+// Separates terms into a factor that the piece determines and one that finished reductions determine, and builds
+// expressions from terms; see algebra.hpp.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -7,7 +8,7 @@
 
 namespace napkin {
 
-constexpr double greatest_degree = 4;  // of a product of shifts: a state is carried for each of its lower powers
+constexpr double greatest_degree = 4;  // of a product of shifts; a state is carried for each lower power
 
 std::variant<Algebra::Separated, ExprId> Algebra::separate(const Term& term) {
   Separated parts;
@@ -61,7 +62,8 @@ ExprId Algebra::powered(ExprId base, double power) {
   return apply("^", {base, diagram_.intern(Constant{power})});
 }
 
-// a^k / b^k is (a / b)^k: the powers of two large numbers need not be within range where that of their quotient is.
+// Writes a^k / b^k as (a / b)^k: the powers of two large numbers may be out of range although that of the quotient is
+// not.
 Factors Algebra::with_quotients(const Factors& factors) {
   std::map<double, Product> by_power;
   for (const auto& [base, power] : factors)
@@ -110,7 +112,7 @@ ExprId Algebra::product(const Product& parts) {
   return parts.under.empty() ? over : apply("/", {over, times(parts.under)});
 }
 
-// By which nothing but a piece is multiplied: a sum of such pieces may be zero.
+// Only pieces are multiplied by an infinite constant outside of a sum: a sum of such pieces may be zero.
 bool Algebra::is_infinite(ExprId e) const {
   const auto* constant = std::get_if<Constant>(&diagram_.at(e).node);
   return constant && std::isinf(constant->value);
@@ -130,7 +132,7 @@ Guards Algebra::either(const Guards& a, const Guards& b) {
   return {apply("or", {one, other})};
 }
 
-// Of its coefficient without the sign.
+// The expression of a term without the sign of its coefficient.
 ExprId Algebra::without_sign(const Term& term) {
   const ExprId size = product(parts(term));
   if (term.guards.empty()) return size;

@@ -8,7 +8,7 @@
 namespace napkin {
 namespace {
 
-// Equal but for the coefficient.
+// Whether two terms are equal except for the coefficient.
 bool alike(const Term& a, const Term& b) {
   return a.factors == b.factors && a.rounded == b.rounded && a.cast == b.cast && a.guards == b.guards &&
          equal(a.exponent, b.exponent);

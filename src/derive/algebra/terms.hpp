@@ -1,4 +1,4 @@
-// What normal forms consist of: sums of terms, each a product of powers of atoms and one exponential.
+// The parts of normal forms: sums of terms, each a product of powers of atoms and one exponential.
 #pragma once
 
 #include <limits>
@@ -16,22 +16,22 @@ struct Term;
 struct Moved;
 using Sum = std::vector<Term>;
 using Factors = std::vector<std::pair<ExprId, double>>;  // atoms with their powers, sorted by atom
-// Conditions on positions, sorted. Where they hold together at none, what they guard counts for nothing, whatever its
-// finished factors are.
+// Conditions on positions, sorted. If no position satisfies them all, the guarded value counts for nothing, whatever
+// its finished factors are.
 using Guards = std::vector<ExprId>;
 
-// coefficient * product of factors * exp(exponent); `rounded` factors (and the exponential) go through a cast first.
+// coefficient * product of factors * exp(exponent). The `rounded` factors (and the exponential) are cast first.
 struct Term {
   double coefficient = 1;
   Factors factors;
   Sum exponent;
   std::optional<Datatype> cast;
   Factors rounded;
-  std::optional<Datatype> unrounded{};  // a cast that is left out, since the term is one of several inside it
+  std::optional<Datatype> unrounded{};  // a cast that is omitted, because the term is one of several inside it
   Guards guards{};
-  std::vector<Moved> moved;  // what the term is worth only if roundings and factors may change places
+  std::vector<Moved> moved;  // the casts that must commute with factors for the term to be valid
 };
-// A cast that the file has around `rounded * waiting` and the term around `rounded` alone. Each is one term.
+// The file casts `rounded * waiting`, but the term casts only `rounded`. Each of the two is one term.
 struct Moved {
   Datatype type;
   Sum rounded, waiting;
@@ -41,10 +41,10 @@ bool equal(const Sum&, const Sum&);
 // b = c * a for a positive c, if there is one.
 std::optional<double> positive_ratio(const Sum& a, const Sum& b);
 
-Sum as_factor(ExprId);  // the expression alone
+Sum as_factor(ExprId);  // the expression as a single factor
 bool integer(double power);
-Factors combined(const Factors&, const Factors&);  // of a product
-Factors powers(Factors, double power);             // all of them raised
+Factors combined(const Factors&, const Factors&);  // the factors of a product
+Factors powers(Factors, double power);             // all factors raised to a power
 Guards together(const Guards&, const Guards&);
 Term unguarded(Term);
 Sum unguarded(Sum);

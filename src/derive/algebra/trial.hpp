@@ -1,11 +1,11 @@
-// What an attempt adds to a diagram, and taking it back.
+// Undoing what an attempt adds to a diagram.
 #pragma once
 
 #include "napkin/diagram.hpp"
 
 namespace napkin {
 
-// Appended arrays and expressions are taken back where nothing comes of them.
+// take_back() removes the arrays and expressions appended since construction.
 class Trial {
  public:
   explicit Trial(Diagram& scratch) : scratch_(scratch), arrays_(scratch.arrays.size()), exprs_(scratch.exprs.size()) {}

@@ -15,10 +15,11 @@
 namespace napkin::orders {
 namespace {
 
-constexpr double worth = 0.9;    // of the operations, or of the values between: less is not worth another look
-constexpr double most_work = 4;  // times the operations of the file, for fewer values between
+// An order is worth a look below this share of the operations, or of the intermediate values.
+constexpr double worth = 0.9;
+constexpr double most_work = 4;  // times the operations of the file, for fewer intermediate values
 
-// What the file computes and stores of a network; arrays that are needed anyway cost nothing.
+// The operations and stored values of a network as the file writes it. Arrays that are needed anyway cost nothing.
 struct Written {
   double operations = 0, values = 0;
   std::set<FactorSet> sums;
@@ -40,7 +41,7 @@ Written written(const Network& network, const std::set<ArrayId>& needed) {
 bool is_computed(const Problem& problem, const Order& order, const Node& node) {
   return !contains(problem.existing, node.factors) && summed_at(problem, order, node) != 0;
 }
-// Whether an order sums what the file does.
+// Whether an order sums the same products as the file.
 bool is_as_written(const Problem& problem, const Order& order, const Written& file) {
   std::set<FactorSet> sums;
   for (const auto& node : order.nodes)
@@ -77,7 +78,7 @@ class Contracting {
   }
 
  private:
-  // Operations that the best of the orders saves.
+  // The operations that the best order saves.
   static double best(const ContractionOrders& one) {
     double least = one.operations;
     for (const auto& form : one.forms) least = std::min(least, form.operations);
@@ -113,7 +114,7 @@ class Contracting {
   }
 
   // ---- across a rounding ----
-  // `saved`: what an order that rounds as the file does saves already.
+  // `saved` is the number of operations that the best order without crossing a rounding saves.
   std::optional<RefusedForm> refused(std::size_t s, std::size_t which, const Network& network, double saved) {
     if (!can_be_searched(network)) return std::nullopt;
     const auto problem = network.problem(diagram_);

@@ -1,4 +1,4 @@
-// Equal products are computed once: arrays whose factors, and what is summed of them, are a part of a network.
+// Equal products are computed once: finds arrays whose factors and sums are a part of a network.
 #include <algorithm>
 
 #include "derive/orders/form.hpp"
@@ -8,7 +8,7 @@
 namespace napkin::orders {
 namespace {
 
-// All arrays read by an expression in which the network stands for its factors.
+// All arrays that an expression reads, with the factors of the network in place of its root.
 void add_reads(const Diagram& diagram, ExprId e, ExprId root, const std::vector<ExprId>& factors,
                std::set<ArrayId>& reads) {
   const auto add = [&](ExprId of) {
@@ -26,7 +26,8 @@ void add_reads(const Diagram& diagram, ExprId e, ExprId root, const std::vector<
   }
 }
 
-// Whether a factor is one of the network's that the array does not have yet.
+// Whether `e` is a factor of the network that the array does not contain yet; if so, it is added to the array's
+// factors.
 bool takes_factor(const Network& network, ExprId e, Existing& made) {
   for (std::size_t i = 0; i < network.factors.size(); ++i) {
     if (network.factors[i] != e || (made.factors >> i & 1) != 0) continue;
@@ -36,8 +37,8 @@ bool takes_factor(const Network& network, ExprId e, Existing& made) {
   return false;
 }
 
-// The factors of a network that a product has, all of them different; none where one is not among them. What the
-// product sums is no factor that stands outside of the network's sums.
+// The factors of a network that make up a product, each used once. None if a factor of the product is not in the
+// network. A factor that is summed in the product must not be outside of the sums of the network.
 std::optional<Existing> within(const Network& network, const Network& product, ArrayId array) {
   Existing made{0, array, {}, product.under};
   auto rest = network.outside;

@@ -24,7 +24,7 @@ ExprId replaced(Diagram& diagram, ExprId e, ExprId old, ExprId by) {
   return with_operands(diagram, e, [&](ExprId operand) { return replaced(diagram, operand, old, by); });
 }
 
-// The first array that an expression reads, by which products of it are named.
+// The first array that an expression reads; products of the expression are named after it.
 std::string first_read(const Diagram& diagram, ExprId e) {
   std::string name;
   any_part(diagram, e, [&](ExprId part) {
@@ -97,7 +97,7 @@ class Forming {
   ExprId factor(const Node& node) const {
     return network_.factors[static_cast<std::size_t>(std::countr_zero(node.factors))];
   }
-  // What only scales stands in the statement of what it scales.
+  // A factor that only scales is multiplied in within the statement of the value that it scales.
   ExprId product(const Node& node, bool only_scales) {
     const bool right = size(node.right) > size(node.left);
     const auto operand = [&](int i, bool larger) {
@@ -115,7 +115,7 @@ class Forming {
   }
 
   // ---- statements ----
-  // A statement of the file that is a part of the network, and sums what is below the node as the order does.
+  // Finds a statement of the file that computes this node and sums the same products below it as the order does.
   const Existing* opened(int i) const {
     const auto at = std::ranges::find(held_.opened, node(i).factors, &Existing::factors);
     if (at == held_.opened.end()) return nullptr;
@@ -148,7 +148,7 @@ class Forming {
     made_.made.push_back(diagram().at(array).name);
     return read_whole(diagram(), array);
   }
-  // As the arrays that are factors have them.
+  // The wires of a value, in the order in which the arrays that it reads have them.
   std::vector<WireId> wires_of(ExprId value) {
     const auto free = free_wires(diagram(), value);
     std::vector<WireId> all;
@@ -163,7 +163,7 @@ class Forming {
       if (!contains(all, wire)) all.push_back(wire);
     return all;
   }
-  // "KV", "keys_values" or "sum_of_K"; what is long is named by the statement.
+  // A name such as "KV", "keys_values" or "sum_of_K". A longer one is replaced by a name made from the statement's.
   std::string free_name(const Node& node) {
     std::vector<std::string> names;
     for (std::size_t i = 0; i < network_.factors.size(); ++i)
@@ -189,7 +189,7 @@ class Forming {
     at->value = replaced(diagram(), at->value, network_.root, value);
     all.insert(at, before_.begin(), before_.end());
   }
-  // Statements that only the order of the file needed.
+  // Removes statements that only the order of the file needed.
   void drop_unread() {
     auto opened = network_.opened();
     std::ranges::reverse(opened);
@@ -205,12 +205,12 @@ class Forming {
     return std::erase_if(all, [&](const Statement& one) { return one.output == array; }) > 0;
   }
 
-  // What is between is not rounded. Sums of whole numbers stay whole numbers where none can be too large.
+  // Intermediate values are not rounded. Sums of integers stay integers unless one could exceed the type.
   Datatype type_of(ExprId value, double bound) {
     const auto type = accumulator(diagram(), accumulator(diagram().at(statement_.output).type), value);
     return type != Datatype::i32 || bound <= greatest(type) ? type : Datatype::f64;
   }
-  // That no magnitude of it is above.
+  // An upper bound on the magnitude of a value.
   double bound_of(ExprId value) const {
     const Ranges ranges(made_.diagram, [&](ArrayId array) {
       const auto found = bounds_.find(array);
@@ -231,7 +231,7 @@ class Forming {
   Problem problem_;
   std::vector<ExprId> outside_, under_;
   std::vector<Statement> before_;
-  std::map<ArrayId, double> bounds_;  // of what is made
+  std::map<ArrayId, double> bounds_;  // magnitudes of the new arrays
   bool possible_ = true;
 };
 

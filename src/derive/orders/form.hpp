@@ -1,4 +1,4 @@
-// A diagram in which one network is contracted in another order: the products between are statements of their own.
+// A diagram in which one network is contracted in another order: the intermediate products become statements.
 #pragma once
 
 #include <optional>
@@ -10,24 +10,25 @@
 
 namespace napkin::orders {
 
-// A product of factors of a network that some array holds already.
+// A product of factors of a network that an array already holds.
 struct Existing {
   FactorSet factors = 0;
   ArrayId array{};
-  std::vector<ExprId> outside{}, under{};  // of the network's: they are in the array too
+  std::vector<ExprId> outside{}, under{};  // factors of the network that the array includes too
 };
 
-// What arrays hold of a network: those that are needed anyway, which the order reads, and those of statements that are
-// parts of the network, which it reads if they are computed as it does.
+// The parts of a network that arrays hold. The order reads arrays that are needed anyway (`needed`). Arrays of
+// statements that are parts of the network (`opened`) are read if the order computes them too.
 struct Held {
   std::vector<Existing> needed, opened;
 };
-// None where two arrays hold one factor that stands outside of all sums.
+// None if two arrays hold the same factor that is outside of all sums.
 std::optional<ContractionForm> form(const Diagram&, std::size_t statement, const Network&, const Order&, const Held&);
 
-// The statements that outputs or other statements read, were this one to read the factors of the network instead.
+// The arrays of statements that outputs or other statements would still read if this statement read the factors of the
+// network instead.
 std::set<ArrayId> needed_besides(const Diagram&, std::size_t statement, const Network&);
-// What these arrays hold of the network, as far as statements before this one make them.
+// The parts of the network that these arrays hold, as far as earlier statements make them.
 std::vector<Existing> existing(Diagram&, std::size_t statement, const Network&, const std::set<ArrayId>& arrays);
 
 }  // namespace napkin::orders

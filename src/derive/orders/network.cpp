@@ -24,7 +24,7 @@ bool never_negative(const Diagram& diagram, ExprId e) {
   return Ranges(diagram, [](ArrayId) { return std::nullopt; }).of(e).least >= 0;
 }
 
-// What is multiplied, where the reduction is a sum or an extreme.
+// The operations of the network, if the reduction is a sum or an extreme.
 std::optional<Semiring> semiring(const Diagram& diagram, const Reduce& reduce) {
   const Semiring products{reduce.reduction, find_pointwise("*"), find_pointwise("/"), 1};
   if (reduce.reduction->combine->role == Role::add) return products;
@@ -35,7 +35,7 @@ std::optional<Semiring> semiring(const Diagram& diagram, const Reduce& reduce) {
   return Semiring{reduce.reduction, find_pointwise("+"), find_pointwise("-"), 0};
 }
 
-// WireSet that are bound anywhere in an expression.
+// Whether any of the wires is bound anywhere in an expression.
 bool binds(const Diagram& diagram, ExprId e, const std::set<WireId>& wires) {
   return any_part(diagram, e, [&](ExprId part) {
     const auto* reduce = std::get_if<Reduce>(&diagram.at(part).node);
@@ -72,8 +72,8 @@ class Renaming {
   const std::map<WireId, WireId>& wires_;
 };
 
-// What a statement makes, read at these places: none where a place is no wire alone, or where a wire that is read at
-// is bound inside.
+// The statement's value with the access's places in place of its wires. None if a place is not a single wire, or if
+// such a wire is bound inside the value.
 std::optional<ExprId> read_at(Diagram& diagram, const Statement& statement, const Access& access) {
   std::map<WireId, WireId> wires;
   std::set<WireId> targets;
@@ -98,7 +98,7 @@ class Gathering {
     if (!of) return std::nullopt;
     return run(*of, [&] { take_sum(reduce, 0, made_.root); });
   }
-  // Of the whole expression, whatever stands outside of its sums.
+  // The network of the whole expression, including the factors outside of its sums.
   std::optional<Network> run(const Semiring& of) {
     return run(of, [&] { take_whole(); });
   }
@@ -121,7 +121,7 @@ class Gathering {
     return std::move(made_);
   }
 
-  // ---- what the file multiplies ----
+  // ---- the products of the file ----
   void take_whole() {
     const auto part = begin(0, positions(free_wires(diagram_, made_.root)));
     take(made_.root, false, part);
@@ -183,20 +183,21 @@ class Gathering {
     made_.parts[part].end = gathered_.size();
   }
 
-  // ---- what may be opened ----
+  // ---- which statements may be opened: their products become part of the network ----
   bool changes_sign(const Apply& apply) const {
     return apply.function->role == Role::negate && made_.of.sum->combine->role == Role::add;
   }
   bool is_fresh(const std::vector<WireId>& over) const {
     return std::ranges::none_of(over, [&](WireId wire) { return used_.contains(wire); });
   }
-  // A product that is summed somewhere, or of arrays alone; a wire that it sums must not be one of the network already.
+  // The value of a statement, if it contains a sum or multiplies arrays. No wire that it sums may be in the network
+  // already.
   std::optional<ExprId> opened(const Statement& statement, const Access& access) {
     if (rounds(diagram_, statement) && (!through_ || contains(diagram_.outputs, statement.output))) return std::nullopt;
     const auto value = read_at(diagram_, statement, access);
     return value && (sums(*value) || multiplies_arrays(*value)) ? value : std::nullopt;
   }
-  // Whether a product has a sum among its factors, and all of them are new to the network.
+  // Whether a product has a sum among its factors, over wires that are all new to the network.
   bool sums(ExprId e) const {
     const auto& node = diagram_.at(e).node;
     if (const auto* reduce = std::get_if<Reduce>(&node))
@@ -243,7 +244,7 @@ class Gathering {
     made_.factors.push_back(e);
     return made_.factors.size() < most_factors ? FactorSet{1} << (made_.factors.size() - 1) : 0;
   }
-  // Divides a factor that varies along all that it does, or is one over itself.
+  // Divides one factor by `e`. The factor must vary along all wires of `e`; if there is none, one / e becomes a factor.
   FactorSet divisor(ExprId e) {
     if (!varies_inside(e)) return made_.under.push_back(e), 0;
     const auto own = free_wires(diagram_, e);
@@ -275,7 +276,7 @@ class Gathering {
   bool through_;
   Network made_;
   std::vector<Gathered> gathered_;
-  std::set<WireId> used_, summed_;  // wires of the network, and those of them that it sums
+  std::set<WireId> used_, summed_;  // wires of the network, and those that it sums
 };
 
 std::vector<ExprId> reductions_in(const Diagram& diagram, ExprId e) {

@@ -1,5 +1,5 @@
-// Dynamic programming over the sets of factors: the best ways to make a product of some of them are the best ways to
-// make two parts of it, joined. A greedy order beyond, as in opt_einsum.
+// Dynamic programming over the sets of factors: the best ways to compute the product of a set join the best ways to
+// compute two parts of it. Networks with more factors are ordered greedily, as in opt_einsum.
 #include "derive/orders/orders.hpp"
 
 #include <algorithm>
@@ -11,20 +11,21 @@ namespace napkin::orders {
 namespace {
 
 constexpr std::size_t most_orders = 4;
-constexpr int searched_to_the_end = 10;  // factors
+constexpr int searched_to_the_end = 10;  // networks with more factors are ordered greedily
 
-// One way to make a product: of which ways of its two parts.
+// One way to compute a product from chosen ways of its two parts.
 struct Way {
   double operations = 0, values = 0;
-  double stored = 0;  // of it itself; what was read of the diagram is stored already
+  double stored = 0;  // values of this product alone; 0 if the diagram stores it already
   FactorSet left = 0;
-  std::size_t of_left = 0, of_right = 0;  // among the ways of the parts
+  std::size_t of_left = 0, of_right = 0;  // indices among the ways of the parts
 };
 using Ways = std::vector<Way>;
 
 bool no_worse(const Way& a, const Way& b) { return a.operations <= b.operations && a.values <= b.values; }
 
-// The ways that no other one beats, a few of them: the fewest operations, and at the end the fewest values.
+// Keeps the ways that no other way beats in both operations and values. At most `most_orders` stay: those with the
+// fewest operations, and the one with the fewest values.
 void keep_best(Ways& ways) {
   std::ranges::stable_sort(ways, [](const Way& a, const Way& b) {
     return a.operations != b.operations ? a.operations < b.operations : a.values < b.values;
@@ -57,7 +58,7 @@ class Searching {
   bool exists(FactorSet factors) const { return std::ranges::count(problem_.existing, factors) > 0; }
   WireSet wires(FactorSet factor) const { return problem_.factors[static_cast<std::size_t>(std::countr_zero(factor))]; }
 
-  // What only one factor varies along is summed before anything else: that is never more work.
+  // A wire along which only one factor varies is summed first, which never costs more operations.
   Way alone(FactorSet factor) const {
     const auto left = left_of(problem_, factor);
     if (left == wires(factor) || exists(factor)) return {};
@@ -80,7 +81,7 @@ class Searching {
         ways.back().of_left = i, ways.back().of_right = j;
       }
   }
-  // A product that sums nothing scales what is computed in the same statement, which is then not stored.
+  // A product that sums nothing only scales one operand. That operand is computed in the same statement and not stored.
   Way joined(FactorSet left, const Way& of_left, FactorSet right, const Way& of_right) const {
     const auto before = left_of(problem_, left) | left_of(problem_, right), after = left_of(problem_, left | right);
     const double stored = (left | right) == all_ ? 0 : size(left | right);
@@ -90,7 +91,7 @@ class Searching {
     return way;
   }
 
-  // Joins the two whose product is the smallest beside them, until one is left.
+  // Greedily joins the two parts whose product is smallest after subtracting the sizes of the parts, until one is left.
   void grow() {
     std::vector<FactorSet> parts;
     for (FactorSet factor = 1; factor != 0 && factor <= all_; factor <<= 1) parts.push_back(factor);

@@ -1,4 +1,4 @@
-// The orders in which many factors are contracted, two at a time, as in einsum: which of them are worth a look.
+// The orders in which many factors are contracted, two at a time, as in einsum: the ones worth considering.
 #pragma once
 
 #include <cstdint>
@@ -12,31 +12,31 @@ using WireSet = std::uint64_t;    // a set of the wires of a network, one bit ea
 constexpr std::size_t most_factors = 32, most_wires = 64;
 
 struct Problem {
-  std::vector<WireSet> factors;     // the wires that each varies along
+  std::vector<WireSet> factors;     // by factor: the wires that it varies along
   WireSet kept = 0;                 // all other wires are summed
-  std::vector<double> sizes;        // of the wires
-  std::vector<FactorSet> existing;  // products, summed as far as they can be, that need not be computed
+  std::vector<double> sizes;        // by wire
+  std::vector<FactorSet> existing;  // products, summed as far as possible, that need not be computed
 };
 
-// A product of factors, summed over all wires that nothing else has. `left` and `right` are the nodes that it
-// multiplies; none for a factor alone, and for a product that exists.
+// A product of factors, summed over all wires that no other factor has. `left` and `right` are the nodes that it
+// multiplies; -1 for a single factor and for a product that exists.
 struct Node {
   FactorSet factors = 0;
   int left = -1, right = -1;
 };
 struct Order {
   std::vector<Node> nodes;            // operands first; the last node is the whole
-  double operations = 0, values = 0;  // multiplications and additions; values of all nodes between, which are stored
+  double operations = 0, values = 0;  // multiplications and additions; stored values of all nodes between
 };
 
-// The wires that are left of a product.
+// The wires that remain after a product is summed as far as possible.
 WireSet left_of(const Problem&, FactorSet);
-// The wires that are summed once two products, or one factor alone, are there.
+// The wires that are summed when two products are multiplied, or in a single factor.
 WireSet summed_at(const Problem&, const Order&, const Node&);
 double positions(const Problem&, WireSet);
 
-// None of them is worse than another in operations and in values; at most four, the fewest operations first. Every
-// order is looked at for up to ten factors; of more, the one that grows the least in each step.
+// At most four orders, none of which is worse than another in both operations and values, the fewest operations first.
+// All orders are tried for up to ten factors; for more, each step takes the product that grows the least.
 std::vector<Order> contraction_orders(const Problem&);
 
 }  // namespace napkin::orders

@@ -28,7 +28,7 @@ bool CutAxes::is_chunk(WireId wire) const {
   return std::ranges::any_of(cuts_, [&](const auto& one) { return one.second.chunks.outer == wire; });
 }
 
-// Which chunk, where in one, and where in the last.
+// The axes of the chunks, of the positions in a chunk, and of the positions in the last chunk.
 std::vector<AxisId> CutAxes::new_axes(AxisId whole) {
   const auto axis = diagram().at(whole);
   std::vector<AxisId> all;
@@ -72,11 +72,12 @@ void CutAxes::assume(const Alike& alike) {
 
 // ---- arrays ----
 
-// The array itself has the whole chunks. Of an output, all parts are outputs.
+// The array itself holds the whole chunks; further arrays hold the last ones. If the array is an output, all of them
+// are outputs.
 void CutAxes::cut_array(ArrayId array) {
   const auto own = diagram().at(array).wires;
   wires_[array] = own;
-  std::vector<std::vector<WireId>> in_last{{}};  // which wires are: all combinations
+  std::vector<std::vector<WireId>> in_last{{}};  // the wires that are in their last chunk, in all combinations
   for (const auto wire : own)
     if (is_cut(wire) && cut(wire).last)
       for (auto some : std::vector(in_last)) some.push_back(wire), in_last.push_back(some);
@@ -110,7 +111,7 @@ void CutAxes::write_statements() {
   for (const auto& statement : std::exchange(diagram().statements, {})) write(statement, 0);
 }
 
-// For the pieces of the array's wires from one on, at those of the wires before it.
+// Writes the statement for both pieces, whole chunks and last chunk, of each wire of the array from number `from` on.
 void CutAxes::write(const Statement& statement, std::size_t from) {
   const auto& own = wires_.at(statement.output);
   std::vector<WireId> some;

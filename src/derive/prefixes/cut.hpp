@@ -1,8 +1,8 @@
-// A diagram with axes cut into chunks of one length and, where that does not divide them, a last chunk that is shorter.
+// A diagram with axes cut into chunks of one length and, if the length does not divide an axis, a shorter last chunk.
 //
-// A wire becomes two, which chunk and where in it, or else one, the positions of the last chunk. What varies along it
-// is written down for both: an array has a part for the whole chunks and one for the last, and a reduction is that over
-// the whole chunks combined with that over the last.
+// A wire becomes two wires, the number of the chunk and the position in it, or one wire, the positions of the last
+// chunk. Everything that varies along the wire is written for both cases: an array has a part for the whole chunks and
+// one for the last chunk, and a reduction combines that over the whole chunks with that over the last.
 #pragma once
 
 #include <map>
@@ -17,19 +17,20 @@
 
 namespace napkin {
 
-// What becomes of the name of an axis: which piece, where in one, and where in the last.
+// Suffixes for the names of the new axes: the number of the piece, the position in a piece, and the position in the
+// last.
 struct NamesOfPieces {
   std::string which = "_chunk", inside = "_in_chunk", last = "_in_last";
-  std::string without = "";  // this at the end makes way for `which`
+  std::string without = "";  // an ending that `which` replaces
 };
 
-// Axes that are cut in the same places, by the first of them.
+// Axes that are cut at the same positions, by the first of them.
 using Alike = std::map<AxisId, AxisId>;
 
 struct CutWire {
-  SplitWire chunks;            // the whole ones
-  std::optional<WireId> last;  // positions in the last one, if that is shorter
-  std::int64_t begin = 0;      // of the last
+  SplitWire chunks;            // the whole chunks
+  std::optional<WireId> last;  // the positions in the last chunk, if that is shorter
+  std::int64_t begin = 0;      // where the last chunk begins
 };
 
 class CutAxes {
@@ -40,21 +41,22 @@ class CutAxes {
   explicit CutAxes(std::int64_t length, NamesOfPieces names = {}) : length_(length), names_(std::move(names)) {}
 
   virtual Diagram& diagram() = 0;
-  // A reduction, at the pieces at hand.
+  // A reduction, for the current pieces.
   virtual ExprId reduced(const Reduce& reduce, Span span) { return plainly(reduce, span); }
 
   void cut_wires(const Alike&);
-  // All statements again, each for every piece of its array.
+  // Rewrites all statements, each once for every piece of its array.
   void write_statements();
-  // An expression at the pieces at hand, and the reduction as the file has it.
+  // An expression for the current pieces, and a reduction as the file has it.
   ExprId rewritten(ExprId);
   ExprId plainly(const Reduce&, Span, std::size_t from = 0);
 
   bool is_cut(WireId wire) const { return cuts_.contains(wire); }
   bool in_last(WireId wire) const { return last_.contains(wire); }
   const CutWire& cut(WireId wire) const { return cuts_.at(wire); }
-  bool is_chunk(WireId) const;  // tells which chunk
-  // With a wire cut as given, in its last chunk or in a whole one. Nothing is known there of what is rewritten outside.
+  bool is_chunk(WireId) const;  // whether the wire numbers chunks
+  // Calls `act` with a wire cut as given, in its last chunk or in a whole one. Expressions rewritten outside are not
+  // reused.
   template <class Act>
   ExprId at_piece(WireId wire, const CutWire& as, bool last, const Act& act) {
     const auto cut = std::exchange(cuts_.at(wire), as);
@@ -72,8 +74,8 @@ class CutAxes {
   ExprId size_of(WireId wire) { return diagram().intern(Size{diagram().at(wire).axis}); }
   ExprId apply(std::string_view function, std::vector<ExprId> arguments);
   ExprId reduction(const Reduction*, std::vector<WireId> over, ExprId body, Span span = {});
-  // Distances in positions, none of them negative: from the position at hand in a chunk to the first of the next one;
-  // and the length of the chunks between two. Lengths are those of axes, because small plans have shorter chunks.
+  // Distances in positions, never negative: from the current position in a chunk to the first one of the next chunk,
+  // and the length of the chunks between two. Lengths are sizes of axes, because small plans have shorter chunks.
   ExprId to_next_chunk(WireId inside) { return apply("-", {size_of(inside), at(inside)}); }
   ExprId between_chunks(ExprId chunk, ExprId later, WireId inside) {
     const ExprId chunks = apply("-", {apply("-", {later, chunk}), number(1)});
@@ -82,10 +84,10 @@ class CutAxes {
 
   std::int64_t length_;
   NamesOfPieces names_;
-  Statement statement_{};           // the one that is written
-  ArrayId array_{};                 // the file's, of which that makes a part
-  std::map<ExprId, ExprId> known_;  // of the statement, at the pieces at hand
-  bool possible_ = true;            // every array is read where its pieces are known
+  Statement statement_{};           // the statement being rewritten
+  ArrayId array_{};                 // the array of the file that the statement makes a part of
+  std::map<ExprId, ExprId> known_;  // rewritten expressions of the statement, for the current pieces
+  bool possible_ = true;            // whether every array is read where its pieces are known
 
  private:
   std::string which(std::string of) const;
@@ -102,9 +104,9 @@ class CutAxes {
   void append(std::vector<WireId>&, WireId) const;
 
   std::map<WireId, CutWire> cuts_;
-  std::map<AxisId, std::vector<AxisId>> axes_;                        // by the first of those cut alike
-  std::set<WireId> last_;                                             // wires whose last chunk is at hand
-  std::map<ArrayId, std::vector<WireId>> wires_;                      // of arrays, as the file has them
+  std::map<AxisId, std::vector<AxisId>> axes_;                        // the new axes, by the first axis cut alike
+  std::set<WireId> last_;                                             // wires that are in their last chunk
+  std::map<ArrayId, std::vector<WireId>> wires_;                      // the wires of arrays in the file
   std::map<std::pair<ArrayId, std::vector<WireId>>, ArrayId> parts_;  // by array, and its wires in last chunks
 };
 

@@ -1,5 +1,5 @@
-// What chunks before have added is again a reduction of what lies before a position; the chunks of a group are taken in
-// order, and what groups add has statements of its own.
+// The sum over earlier chunks is again a reduction over the positions before another one. It is computed in groups of
+// chunks: the chunks of a group are taken in order, and the contributions of groups have statements of their own.
 #include "derive/prefixes/groups.hpp"
 
 #include <algorithm>
@@ -15,7 +15,8 @@ namespace napkin {
 
 namespace {
 
-// What groups add is made of chunks' states of their own, so that whoever needs only the one computes the other not.
+// Gives the states of groups their own copies of the states of chunks that they read, so that a kernel that needs only
+// one kind does not compute the other.
 class Apart {
  public:
   Apart(Diagram& diagram, const std::vector<PrefixReduction>& chunks, const std::vector<PrefixReduction>& groups)
@@ -34,7 +35,7 @@ class Apart {
   }
 
  private:
-  // All that the states of groups need, so that the rest stands together.
+  // Moves all statements that the states of groups need to the front, so that the other statements stay together.
   void put_first() {
     std::set<ArrayId> needed;
     auto& all = diagram_.statements;
@@ -57,7 +58,7 @@ class Apart {
     const ExprId there = diagram_.intern(read);
     return of_chunks_.contains(diagram_.at(read.array).name) ? copy(there, read) : there;
   }
-  // A chunk's state along the wires that it is read at.
+  // A copy of a chunk's state along the wires of the read.
   ExprId copy(ExprId there, const Access& read) {
     if (const auto known = copies_.find(there); known != copies_.end()) return known->second;
     const auto to = renaming(diagram_, read);
@@ -78,7 +79,8 @@ class Apart {
   std::map<ExprId, ExprId> copies_;
 };
 
-// Whether sums of chunks are kept relative to maxima: those of groups would be relative to two, and rounded as often.
+// Whether sums of chunks are kept relative to maxima. Those of groups would be relative to two maxima and rounded
+// twice.
 bool is_relative(const PrefixesInChunks& chunks) {
   std::set<const Reduction*> reductions;
   for (const auto& statement : chunks.diagram.statements)

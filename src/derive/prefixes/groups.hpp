@@ -1,4 +1,4 @@
-// Chunks of prefixes in groups.
+// Groups of chunks of prefixes.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,8 @@
 
 namespace napkin {
 
-// Takes reductions over the chunks before, along the wires `chunks` of a diagram in chunks, in groups of `of_group`.
+// Rewrites reductions over earlier chunks to work in groups of `of_group` chunks, along the wires `chunks` of a diagram
+// in chunks.
 PrefixesInChunks chunks_in_groups(const Diagram&, std::int64_t of_group, std::vector<std::string> chunks);
 
 }  // namespace napkin

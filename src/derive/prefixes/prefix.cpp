@@ -28,7 +28,7 @@ PrefixEdge nearest_form(PrefixEdge edge) {
   return edge;
 }
 
-// `x <= t + 3`, `x < t`, their mirror images and `not` of each, of wires of one length.
+// Reads `x <= t + 3`, `x < t`, their mirror images and the negation of each. The two wires must have the same length.
 std::optional<PrefixEdge> edge_of(const Diagram& diagram, ExprId comparison, const Reduce& reduce) {
   if (const auto* negated = applied(diagram, comparison, Role::logic); negated && negated->arguments.size() == 1) {
     auto edge = edge_of(diagram, negated->arguments[0], reduce);
@@ -118,7 +118,7 @@ class Separator {
     return true;
   }
 
-  // A sum of parts, each of one side, times what depends on neither.
+  // A sum in which every part depends on one side only, multiplied by factors that depend on neither side.
   bool exponent(ExprId e, std::vector<ExprId> times, bool negative) {
     if (!mixes(e)) {
       for (const auto factor : times) e = made("*", {factor, e});
@@ -155,7 +155,7 @@ class Separator {
   }
   bool is_of_neither(ExprId e) const { return !has(e, made_.edge.reduced) && !has(e, made_.edge.kept); }
 
-  // ---- c * t of the one side and -c * x of the other ----
+  // ---- c * t on one side and -c * x on the other ----
   struct Slope {
     std::vector<ExprId> factors;  // sorted
     bool negative = false, of_position = false;
@@ -203,7 +203,7 @@ class Separator {
     return slope.negative ? made("neg", {all}) : all;
   }
 
-  // `where(x <= t, g(t) + h(x), identity)`; of products one factor alone.
+  // Recognizes `where(x <= t, g(t) + h(x), identity)`. For reductions other than max and min, g(t) must be absent.
   bool extreme(ExprId e) {
     const auto* choice = applied(diagram_, e, Role::choose);
     if (choice && is_number(choice->arguments[2], reduce_.reduction->identity)) {

@@ -1,11 +1,11 @@
-// Reductions of what lies before a position, taken in chunks of the axis: rule S9.
+// Reductions over the positions before another position are computed in chunks of the axis: rule S9.
 //
 //   y[t] = sum[x](where(x <= t, v(t) * u(x), 0)),   t = n * t_chunk + t_in_chunk and x cut alike:
 //   S[t_chunk] = sum of u over a chunk,   U[t_chunk] = sum of S over the chunks before,
 //   y[t] = v(t) * U[t_chunk] + sum over the chunk itself, as the file has it
 //
-// Statements are written again with both wires cut, so that every later stage treats them as any other. A last chunk
-// that is shorter has wires and statements of its own.
+// The statements are rewritten with both wires cut, so that every later stage treats them like any other. A shorter
+// last chunk gets wires and statements of its own.
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -26,9 +26,9 @@
 namespace napkin {
 namespace {
 
-constexpr std::int64_t longest_chunk = 4096;  // its own positions are compared with each other
+constexpr std::int64_t longest_chunk = 4096;  // positions within one chunk are compared with each other
 
-// What is there for every whole chunk of x, at the chunk of t, and for the last chunk where that lies behind.
+// A value of each whole chunk of x, read at the chunk of t, and the value of the last chunk if that lies behind t.
 struct OfChunks {
   ExprId whole;
   std::optional<ExprId> last;
@@ -37,7 +37,7 @@ struct OfChunks {
 class Chunking : public CutAxes {
  public:
   Chunking(const Diagram& diagram, std::int64_t length) : CutAxes(length), made_{diagram, {}, {}} {}
-  // Of what has been cut into chunks, those chunks alone.
+  // Cuts the axes of these chunks only, which are chunks of an earlier cut.
   Chunking(const Diagram& diagram, std::int64_t of_group, std::vector<std::string> chunks)
       : CutAxes(of_group, {"_group", "_in_group", "_in_last", "_chunk"}),
         made_{diagram, {}, {}},
@@ -117,21 +117,21 @@ class Chunking : public CutAxes {
   }
   WireId inside_own(WireId wire) const { return in_last(wire) ? *cut(wire).last : cut(wire).chunks.inside; }
   WireId chunk(const PrefixEdge& edge) const { return cut(edge.kept).chunks.outer; }
-  // How x is cut, its chunk that of t.
+  // How x is cut, with the chunk of t as its chunk.
   CutWire at_chunk_of_kept(const PrefixEdge& edge) const {
     auto x = cut(edge.reduced);
     x.chunks.outer = chunk(edge);
     return x;
   }
-  // `x <= t` of two other wires, or `x < t` where equal ones are asked for apart.
+  // `x <= t` of two other wires; `strict` gives `x < t`, for edges that treat equal positions separately.
   ExprId compared(const PrefixEdge& edge, WireId x, WireId t, bool strict = false) {
     const bool with = edge.with && !strict;
     const auto* sign = edge.before ? (with ? "<=" : "<") : (with ? ">=" : ">");
     return apply(sign, {at(x), at(t)});
   }
-  // Which chunks lie before the one of t at hand, or behind it for a suffix.
+  // Which chunks lie before the current chunk of t, or, for a suffix, behind it.
   struct Earlier {
-    bool some = false, all = false, last = false;  // of the whole ones, and the last
+    bool some = false, all = false, last = false;  // some or all of the whole chunks; the last chunk
     bool any() const { return some || all || last; }
   };
   Earlier earlier(const PrefixEdge& edge) const {
@@ -139,7 +139,7 @@ class Chunking : public CutAxes {
     if (edge.before) return {!at_end, at_end, false};
     return {!at_end, false, !at_end && cut(edge.kept).last};
   }
-  // For the report: once for all pieces of a statement.
+  // Notes the reduction for the report, once for all pieces of a statement.
   void note(const Reduce& reduce, const PrefixEdge& edge) {
     const auto [found, fresh] = noted_.try_emplace({array_, reduce.body}, made_.made.size());
     at_ = found->second;
@@ -154,7 +154,7 @@ class Chunking : public CutAxes {
                             {}});
   }
 
-  // Something of each chunk: `make` is told the positions of one, and whether it is the last.
+  // Makes a value for each chunk. `make` gets the wire of the positions in the chunk, and whether it is the last chunk.
   template <class Make>
   OfChunks of_chunks(const PrefixEdge& edge, const Make& make) {
     const auto x = at_chunk_of_kept(edge);
@@ -176,7 +176,8 @@ class Chunking : public CutAxes {
     for (const auto slope : parts.slopes) all.push_back(over_distance(parts, slope, distance));
     return all;
   }
-  // An exponent of a chunk of x, at the chunk of t at hand; that of a chunk of which guards leave nothing stays.
+  // Moves an exponent from a chunk of x to the current chunk of t. If guards leave out a whole chunk, its exponent
+  // stays as it is.
   ExprId moved_here(const Separated& parts, ExprId exponent, bool last) {
     const ExprId own = exponent;
     for (const auto slope : parts.slopes)
@@ -198,7 +199,7 @@ class Chunking : public CutAxes {
     return edge.before ? between_chunks(of_x, of_t, inside) : between_chunks(of_t, of_x, inside);
   }
 
-  // Over the chunks that lie before; of whole ones the value at their own place is given.
+  // Reduces over the earlier chunks. `whole` is the value of a whole chunk, read at the chunk itself.
   ExprId over_earlier(const Reduction* reduction, const PrefixEdge& edge, ExprId whole, std::optional<ExprId> last) {
     const auto own = cut(edge.reduced).chunks.outer;
     if (!earlier(edge).all)
@@ -211,7 +212,7 @@ class Chunking : public CutAxes {
     return over_earlier(extreme, parts.edge, whole,
                         all.last ? std::optional(moved_here(parts, *all.last, true)) : std::nullopt);
   }
-  // What stands at the chunk of t, at another chunk.
+  // Reads, at the chunk of x, what `read` reads at the chunk of t.
   ExprId elsewhere(const PrefixEdge& edge, ExprId read) {
     auto access = std::get<Access>(diagram().at(read).node);
     for (auto& index : access.at)
@@ -258,8 +259,8 @@ class Chunking : public CutAxes {
         state(over_earlier(reduce.reduction, edge, whole, last), named("S_before", in_last(edge.kept)));
     return first_guarded(edge, of_all_before(reduce, parts, before, references));
   }
-  // The greatest exponent of each chunk, and of all chunks before it. Where guards may leave nothing of a chunk it is
-  // the least number, because infinity has no difference from itself.
+  // The greatest exponent of each chunk, and of all chunks before it. If guards may leave out a whole chunk, it is at
+  // least the smallest f32 number, because infinity minus infinity is NaN.
   struct References {
     OfChunks own;
     ExprId before;
@@ -275,7 +276,7 @@ class Chunking : public CutAxes {
     });
     return References{own, state(over_earlier(max, parts, own), named("m_before", in_last(parts.edge.kept)))};
   }
-  // What does not vary along the wires of an inner sum stands outside of it, so that a product of matrices is left.
+  // Factors that do not vary along the wires of an inner sum move out of it, so that a matrix product remains.
   ExprId of_all_before(const Reduce& reduce, const Separated& parts, ExprId states,
                        const std::optional<References>& references) {
     auto factors = rewritten(parts.kept.factors);
@@ -298,13 +299,13 @@ class Chunking : public CutAxes {
                                        : apply("*", {sum, quotient(std::move(factors), parts.kept.divisors)});
     return guarded(parts.kept, all, number(0));
   }
-  // By the factors over the divisors; those are divided first, so that what is small in the file does not become large
-  // on the way.
+  // Multiplies the value by factors / divisors. The factors are divided first, so that intermediate values do not
+  // become large if those of the file are small.
   ExprId scaled(std::vector<ExprId> factors, const std::vector<ExprId>& divisors, ExprId value) {
     if (factors.empty()) return quotient({value}, divisors);
     return apply("*", {quotient(std::move(factors), divisors), value});
   }
-  // Where no chunk lies before, the factors of t need not be numbers.
+  // If no chunk lies before, the factors of t may be infinite or NaN, so the value is replaced by 0.
   ExprId first_guarded(const PrefixEdge& edge, ExprId value) {
     const auto [some, all, last] = earlier(edge);
     if (all || last) return value;
@@ -314,7 +315,7 @@ class Chunking : public CutAxes {
         edge.before ? apply(">", {here, number(0)}) : apply("<", {here, apply("-", {size, number(1)})});
     return apply("where", {there, value, number(0)});
   }
-  // A statement of its own, as wide as the sums of the one that reads it; the same value is computed once.
+  // Adds a statement for the value, with only the wires along which the value varies; equal values are computed once.
   ExprId state(ExprId value, std::string_view name) {
     const auto type = accumulator(diagram(), diagram().at(statement_.output).type, value);
     const auto known = states_.find({value, type});
@@ -326,7 +327,7 @@ class Chunking : public CutAxes {
     made_.made.at(at_).states.push_back(diagram().at(array).name);
     return states_[{value, type}] = read_whole(diagram(), array);
   }
-  // As in the statement's own array; what that lacks stands behind the chunk.
+  // Wires have the order of the statement's own array; a wire that this array lacks comes after the chunk.
   std::ptrdiff_t place(WireId wire) {
     const auto& own = diagram().at(statement_.output).wires;
     const auto found = std::ranges::find(own, wire);
@@ -360,10 +361,10 @@ class Chunking : public CutAxes {
   }
 
   PrefixesInChunks made_;
-  std::vector<std::string> only_;  // wires that are cut, and those cut alike; any if it is empty
+  std::vector<std::string> only_;  // the only wires to cut, with their aliases; empty: any wire
   Alike alike_;
   std::map<std::pair<ArrayId, ExprId>, std::size_t> noted_;  // reductions, by array and body
-  std::size_t at_ = 0;                                       // which of `made` is at hand
+  std::size_t at_ = 0;                                       // index of the current entry of `made`
   std::map<std::pair<ExprId, Datatype>, ExprId> states_;     // by value and type: how their arrays are read
 };
 

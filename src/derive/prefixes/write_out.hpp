@@ -1,12 +1,12 @@
-// Arrays that need not exist.
+// Removing arrays that need not exist.
 #pragma once
 
 #include "napkin/diagram.hpp"
 
 namespace napkin {
 
-// Writes statements that nothing rounds, and that are no outputs, into those that read them, where their arrays have
-// two axes of one length: a matrix of t and x never exists.
+// Inlines statements that are neither rounded nor outputs into those that read them, if their arrays have two axes of
+// the same length. So a matrix of t and x never exists.
 void write_out(Diagram&);
 
 }  // namespace napkin

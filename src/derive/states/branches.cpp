@@ -1,4 +1,4 @@
-// Choices that finished reductions alone decide: both branches are reduced, and the choice waits for finish.
+// Choices that depend on finished reductions only: both branches are reduced, and finish chooses between them.
 #include <algorithm>
 #include <utility>
 
@@ -23,7 +23,7 @@ std::optional<ExprId> StateAnalysis::late_condition(ExprId body) {
   return condition_below(scratch_, body, mixes, late);
 }
 
-// where(c, fold of a, fold of b). Wires that the condition varies along are folded after the choice.
+// where(c, fold of a, fold of b). Wires along which the condition varies are folded after the choice.
 void StateAnalysis::reduce_branches(const Column& column, ExprId body, ExprId condition) {
   const auto waiting = free_wires(scratch_, condition);
   const auto [now, later] = parted(column.over, {waiting.begin(), waiting.end()});

@@ -1,4 +1,4 @@
-// States by name and shape, the maxima they are kept relative to, and the steps that are shown.
+// Names and shapes of states, the maxima that they are kept relative to, and the rewriting steps that reports show.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -63,7 +63,7 @@ std::optional<Reference> StateAnalysis::carried_maximum(const Sum& exponent, con
   return {};
 }
 
-// Of `where(c, g, -inf)` what it chooses where the condition holds.
+// For an exponent `where(c, g, -inf)`, the value g.
 Sum StateAnalysis::unmasked(const Sum& exponent) {
   const bool single = exponent.size() == 1 && exponent[0].coefficient == 1 && exponent[0].factors.size() == 1;
   const auto* choice = single ? std::get_if<Apply>(&scratch_.at(exponent[0].factors[0].first).node) : nullptr;
@@ -149,7 +149,7 @@ Datatype StateAnalysis::type_of(const Column& column, const Sum& body) {
   return accumulator(scratch_, type(column), algebra_.build(body));
 }
 
-// Wide where any column is: counts and maxima enter what is computed from it.
+// f64 if any column is, because counts and maxima enter its computation.
 Datatype StateAnalysis::count_type() const {
   const bool wide = std::ranges::any_of(columns_, [&](const Column& column) { return type(column) == Datatype::f64; });
   return wide ? Datatype::f64 : Datatype::f32;

@@ -1,4 +1,4 @@
-// Sums of products of shifts become moments about centres that are carried; see moments.hpp.
+// Turns sums of products of shifts into moments about centres that are carried; see moments.hpp.
 #include <algorithm>
 #include <cmath>
 
@@ -6,7 +6,7 @@
 
 namespace napkin {
 
-// Rounding alone could make it negative.
+// Clamps a value that only rounding can make negative.
 Sum StateAnalysis::never_below_zero(const Column& column, const Sum& value) {
   const ExprId whole = algebra_.build(value), zero = scratch_.intern(Constant{0});
   const ExprId clamped = algebra_.apply("where", {algebra_.apply("<", {whole, zero}), zero, whole});
@@ -181,7 +181,7 @@ std::map<Powers, ArrayId> StateAnalysis::moments_for(const Column& column, const
   std::map<Powers, ArrayId> all;
   for (const auto& powers : powers_up_to(greatest.powers)) {
     Moment moment{greatest.centres, powers, greatest.rounded && !is_zero(powers), {}, {}};
-    // Sums of distances to the first power are as large as the sum itself.
+    // Moments of degree one are as large as the plain sum and need no scale.
     if (moment.degree() > 1) moment.scales = greatest.scales;
     for (const auto& [lower, array] : all) {
       bool below = true;
@@ -252,7 +252,7 @@ const StateAnalysis::Made& StateAnalysis::sum_for(const Column& column, const Av
   const auto first = moments.at({1}), total = moments.at({0});
   for (const auto& made : made_)
     if (made.centre == centre && made.first == first) return made;
-  // One after the other, for factors stand in the order in which they were first read.
+  // Factors are read one after the other because they are ordered by their first read.
   const Term count = read_term(total);
   const Term mean = read_term(*found_.centres[centre].mean);
   const Sum value = add({napkin::multiplied(count, mean)}, {read_term(first)});

@@ -1,5 +1,5 @@
-// max, min and prod over pieces and finished reductions: what does not depend on the piece is joined at the end. How
-// an extreme is taken of what mixes the two stands in orders.cpp.
+// max, min and prod over pieces and finished reductions: terms that do not depend on the piece are joined in finish.
+// orders.cpp handles extremes of expressions that mix the two.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -22,8 +22,8 @@ void StateAnalysis::reduce_extreme(const Column& column) {
   if (value) finish(column, *value, later);
 }
 
-// A factor of every term would come out with a power, which by itself leaves the range of f32 long before the whole
-// product does, and so does what is left of it.
+// A factor of every term would leave the product as a power. That power alone leaves the range of f32 long before the
+// whole product does, and so does the product of the other factors; so this is refused.
 void StateAnalysis::reduce_product(const Column& column, const Sum& body) {
   if (!algebra_.dependence(body).state)
     return finish(column, carried(column, algebra_original(column), column.over, {}, true), {});

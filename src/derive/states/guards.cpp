@@ -1,5 +1,5 @@
-// What a choice leaves out at every position counts for nothing: where finished factors need not be numbers then, it is
-// asked in finish whether the condition held anywhere (docs/theory.md, choices).
+// If a choice leaves out every position, the sum must be zero, but finished factors may then be infinite or NaN. So
+// finish tests whether the condition held anywhere (docs/theory.md, choices).
 #include <algorithm>
 #include <cmath>
 
@@ -13,7 +13,8 @@ Sum StateAnalysis::guarded(const Column& column, const Sum& value, const Sum& wa
   if (guards.empty() || value.empty() || ends_of(waiting).finite()) return value;
   Sum inside = value;
   Term chosen;
-  // Exponentials go on to cancel with others, unless they could be infinite where nothing was added up.
+  // An exponential stays outside of the choice, where it can cancel with others, unless it could be infinite when
+  // nothing was added.
   if (value.size() == 1 && !value[0].exponent.empty()) {
     const auto ends = ends_of(value[0].exponent);
     if (!ends.above && !ends.none) chosen.exponent = std::exchange(inside[0].exponent, {});
@@ -40,7 +41,8 @@ ExprId StateAnalysis::holds_somewhere(const Column& column, ExprId condition, co
   return any_holds(any, condition);
 }
 
-// A sum of ones where the condition holds, or one that holds the term of its maximum there.
+// Whether a state is positive if and only if the condition held: a sum of ones, or a sum that contains the term of its
+// maximum.
 bool StateAnalysis::says_whether(const State& state, ExprId condition) {
   if (state.ranked || state.moment || state.body.size() != 1) return false;
   const Term& body = state.body[0];
@@ -52,7 +54,7 @@ bool StateAnalysis::says_whether(const State& state, ExprId condition) {
   return adds && body.coefficient > 0 && body.exponent.empty() && body.factors == Factors{{counted, 1}};
 }
 
-// The conditions without which a part of an exponent is minus infinity, written out.
+// The conditions that must hold, or a part of an exponent is minus infinity; columns that it reads are written out.
 std::vector<ExprId> StateAnalysis::masks_of(const Term& part) {
   Term whole;
   whole.exponent = {part};
@@ -65,7 +67,7 @@ std::vector<ExprId> StateAnalysis::masks_of(const Term& part) {
 
 // ---- what arrays hold ----
 
-// Each is asked once. What is read before it is written, by an outer stream, may be anything.
+// Computed once per array. An array that is read before it is written, by an outer stream, may hold anything.
 Ends StateAnalysis::ends_of(ArrayId array) {
   const bool first = ends_.emplace(array, any_ends).second;
   if (first) ends_[array] = held_ends(array);
@@ -108,7 +110,7 @@ Ends StateAnalysis::ends_of(const Column& column) {
   return column.fold ? folded_ends(*column.fold, ends) : ends;
 }
 
-// An axis has a position at least, so that an extreme is one of what it is taken of.
+// An axis has at least one position, so an extreme is always one of the folded values.
 Ends StateAnalysis::folded_ends(const Reduction& reduction, Ends each) {
   if (each.finite() || std::isinf(reduction.identity)) return each;
   return reduction.combine->role == Role::add ? sum(each, each) : any_ends;

@@ -1,13 +1,13 @@
-// Sums of logarithms of quotients by a finished reduction: a quotient near one has a small logarithm, and those of what
-// is divided are large. They are carried as logarithms of quotients by the running maximum (docs/theory.md, moments).
+// Sums of log(a / r), where r is a finished reduction: the logarithm of a quotient near one is small, while log(a) and
+// log(r) are large. So logarithms of quotients by the running maximum are carried (docs/theory.md, moments).
 #include <algorithm>
 
 #include "derive/states/analysis.hpp"
 
 namespace napkin {
 
-// Near one a quotient has lost in rounding what its logarithm begins with. a - b has not, and log(1 + x) is
-// x * log(w) / (w - 1) where w is 1 + x rounded: what rounding changes, it changes in both.
+// log(a / b) near a = b. There the rounded quotient has lost the leading digits of its logarithm, and a - b has not.
+// With x = (a - b) / b, log(1 + x) is x * log(w) / (w - 1), where w is 1 + x rounded; the rounding error of w cancels.
 ExprId logarithm_of_share(Algebra& algebra, Diagram& diagram, const Centre::Extreme& extreme, ExprId a, ExprId b) {
   const auto& log = *std::get<Apply>(diagram.at(extreme.of[0].factors[0].first).node).function;
   const ExprId one = diagram.intern(Constant{1}), half = diagram.intern(Constant{0.5});
@@ -46,7 +46,7 @@ std::vector<Centre::Extreme> StateAnalysis::logarithms_in(const Column& column, 
   return all;
 }
 
-// log(m) + log(v) = log(m * v), of which nothing is left where v divides by m.
+// log(m) + log(v) = log(m * v). Nothing remains if v divides by m.
 Sum StateAnalysis::off_logarithms(const Centre& centre, Sum offset) {
   Sum all;
   for (const auto& extreme : centre.extremes) {
@@ -69,7 +69,7 @@ Sum StateAnalysis::off_logarithms(const Centre& centre, Sum offset) {
   return add(all, offset);
 }
 
-// Where a mask counts nothing there is no greatest.
+// If a mask leaves out every position there is no maximum, and the result is 0.
 Sum StateAnalysis::quotient_logarithm(const Centre::Extreme& extreme, std::optional<ExprId> beside) {
   Sum product = {read_term(found_.all[extreme.state].array)};
   if (beside) {

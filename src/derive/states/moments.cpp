@@ -8,7 +8,7 @@
 namespace napkin {
 namespace {
 
-// The condition of where(condition, e, otherwise).
+// The condition of `where(condition, e, otherwise)`, if the expression has this form.
 std::optional<ExprId> chosen_by(const Diagram& diagram, ExprId e, double otherwise) {
   const auto* apply = std::get_if<Apply>(&diagram.at(e).node);
   if (!apply || apply->function->role != Role::choose) return {};

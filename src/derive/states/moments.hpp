@@ -1,8 +1,9 @@
-// Sums of products of shifts, `sum of u * (w + v)^k * (w' + v')^j`: u and w of the piece, v of finished reductions.
+// Sums of products of shifts, `sum of u * (w + v)^k * (w' + v')^j`: u and w depend on the piece, v on finished
+// reductions.
 //
-// Multiplied out they would be raw moments of w, which cancel where w is large and its spread small. Instead the
-// moments about a centre that is carried are: the running mean of w, or the extremes that v subtracts. When the centre
-// moves they are repaired by the binomial theorem (docs/theory.md, moments).
+// Multiplied out, they would be raw moments of w, which cancel if w is large and its spread is small. Instead, the
+// stream carries the moments about a carried centre: the running mean of w, or the extremes that v subtracts. When the
+// centre moves, the moments are repaired by the binomial theorem (docs/theory.md, moments).
 #pragma once
 
 #include <map>
@@ -15,39 +16,40 @@
 
 namespace napkin {
 
-// A running mean of `body`, with weights that are never negative, over wires; or, with no `mean`, extremes that are
-// carried, each with its factor. States are told by their number.
+// A running mean of `body`, with weights that are never negative, over wires; or, without `mean`, carried extremes,
+// each with its factor. States are given by their number.
 struct Centre {
   Sum body;
   Term weight{};
   std::vector<WireId> over{};
-  std::size_t total = 0;  // adds up the weights
+  std::size_t total = 0;  // the state that sums the weights
   std::optional<ArrayId> mean{};
   struct Extreme {
     double factor;
     std::size_t state;
-    Sum of, apart;  // what it is the extreme of: the terms that vary, and those that are the same at every position
-    // Of a logarithm, which is `of`: its argument is divided by the extreme, which is the greatest magnitude of that.
+    Sum of, apart;  // the terms it is the extreme of: those that vary, and those that are equal at every position
+    // For a logarithm, which is `of`: its argument, which is divided by the extreme, the greatest magnitude of the
+    // argument.
     std::optional<ExprId> argument{};
   };
   std::vector<Extreme> extremes{};
 };
 
-// A sum of weight * body that is made of the running mean of body, whose own weights are those of `mean`.
+// A sum of weight * body that is computed from the running mean of body, whose own weights are those of `mean`.
 struct Averaged {
   Sum body;
   Term weight, mean;
 };
 bool equal(const Averaged&, const Averaged&);
 
-// log(a / b) of the extreme's logarithm, for an a above zero that is at most b.
+// log(a / b) with the logarithm of the extreme, for a positive a that is at most b.
 ExprId logarithm_of_share(Algebra&, Diagram&, const Centre::Extreme&, ExprId a, ExprId b);
 
 using Powers = std::vector<int>;
 
-// What makes a state a moment: the distances from centres join its body as factors, inside its cast where `rounded`.
-// `lower` are the moments of lower powers, by which it is repaired. Where there are `scales`, maxima that are carried,
-// the distances from each centre are taken relative to its own, as far as it has one.
+// What makes a state a moment: its body is multiplied by powers of the distances from centres, inside its cast if
+// `rounded`. It is repaired from `lower`, the moments of lower powers. If there are `scales`, carried maxima, the
+// distances from a centre are relative to the scale of that centre, if it has one.
 struct Moment {
   std::vector<std::size_t> centres;
   Powers powers;
@@ -58,8 +60,8 @@ struct Moment {
   bool operator==(const Moment&) const = default;
 };
 
-// A term taken apart as state * piece * product of (factor * (body + offset) + beyond)^power: `beyond` is what could
-// not be divided by the factor.
+// A term separated as state * piece * product of (factor * (body + offset) + beyond)^power: `beyond` is what could not
+// be divided by the factor.
 struct Shifted {
   struct Part {
     Sum body, offset;
@@ -78,10 +80,10 @@ double choose(const Powers& n, const Powers& k);           // product of binomia
 std::vector<Powers> powers_up_to(const Powers& greatest);  // lower ones before higher ones
 bool is_zero(const Powers&);
 Moment without_zeros(const Moment&);  // without the centres whose power is zero
-// Without the factors that are one where a condition holds and zero elsewhere: a distance is zero where one fails,
-// which then need not be asked again.
+// Without the factors that are one where a condition holds and zero elsewhere. A distance is zero where a condition
+// fails, so it need not be tested again.
 Term without_counting(Diagram&, Term);
-// Where one of them fails the term is zero.
+// The conditions of a term: it is zero where one of them fails.
 std::vector<ExprId> conditions_of(const Diagram&, const Term&);
 
 }  // namespace napkin

@@ -1,5 +1,5 @@
-// The greatest or smallest of an expression that mixes pieces and finished reductions: what keeps or turns round the
-// order of numbers waits for finish, and the extremes of what is inside are carried.
+// The greatest or smallest value of an expression that mixes pieces and finished reductions: functions that keep or
+// reverse the order of numbers are applied in finish, and the extremes of their arguments are carried.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -10,7 +10,7 @@
 
 namespace napkin {
 
-// One value for all that the column folds.
+// Whether the expression has one value for all positions that the column folds.
 bool StateAnalysis::settled(const Column& column, ExprId e) const {
   return !algebra_.dependence(e).piece && within(column.over, wires_below(e)).empty();
 }
@@ -20,7 +20,7 @@ std::set<WireId> StateAnalysis::wires_below(ExprId e) const {
   return {all.begin(), all.end()};
 }
 
-// Wires that finished reductions in an expression vary along: they cannot be folded before those are finished.
+// The wires along which finished reductions in an expression vary. They cannot be folded before those are finished.
 std::set<WireId> StateAnalysis::waiting_below(ExprId e) const {
   const auto depends = algebra_.dependence(e);
   if (depends.state && !depends.piece) return wires_below(e);
@@ -59,12 +59,12 @@ std::optional<Sum> StateAnalysis::extreme(const Column& column, const Sum& body)
   return value;
 }
 
-// Guards among the positions that a choice around takes.
+// The guards, limited to the positions that an enclosing choice takes.
 Guards StateAnalysis::counted_among(const Guards& guards) const {
   return guards.empty() || !counted_ ? guards : together(guards, {*counted_});
 }
 
-// The fold itself; within a choice only of the positions that it takes.
+// The fold of the piece itself. Within a choice it covers only the positions that the choice takes.
 Sum StateAnalysis::extreme_of_piece(const Column& column, const Sum& piece) {
   if (!counted_) return carried(column, piece, column.over, {}, false);
   const ExprId identity = scratch_.intern(Constant{column.fold->identity});
@@ -72,7 +72,7 @@ Sum StateAnalysis::extreme_of_piece(const Column& column, const Sum& piece) {
                  {}, false);
 }
 
-// The greatest whole power, of at least 2, that all factors of both stand in.
+// The greatest whole power k >= 2 such that all factors of both terms are k-th powers; 1 if there is none.
 double StateAnalysis::raised_together(const Term& u, const Term& v) {
   const bool products = u.exponent.empty() && v.exponent.empty() && !u.cast && !u.factors.empty() && !v.factors.empty();
   long together = 0;
@@ -83,7 +83,7 @@ double StateAnalysis::raised_together(const Term& u, const Term& v) {
   return together < 2 ? 1 : static_cast<double>(together);
 }
 
-// (u * v)^k for u^k * v^k: the quotient of two large numbers is raised, for their powers need not be within range.
+// Writes u^k * v^k as (u * v)^k. The quotient of two large numbers is raised, because their powers may be out of range.
 std::optional<Sum> StateAnalysis::extreme_of_raised(const Column& column, const Term& u, const Term& v, double power) {
   Term raised, base, coefficient;
   raised.factors = combined(u.factors, v.factors);
@@ -94,7 +94,7 @@ std::optional<Sum> StateAnalysis::extreme_of_raised(const Column& column, const 
   });
 }
 
-// u * v, or f * v where f alone mixes the two.
+// The extreme of u * v, or of f * v if a single factor f mixes piece and state.
 std::optional<Sum> StateAnalysis::extreme_of_term(const Column& column, const Term& term) {
   Term inside, outside;
   outside.coefficient = term.coefficient;
@@ -131,7 +131,7 @@ std::optional<Sum> StateAnalysis::extreme_of_term(const Column& column, const Te
   });
 }
 
-// v * (the extreme of u), and where v is negative v * (the opposite extreme).
+// v * (the extreme of u), or v * (the opposite extreme) if v is negative.
 std::optional<Sum> StateAnalysis::by_sign(const Column& column, const Term& u, const Term& v, const Extreme& of) {
   const Column turned = opposite_of(column);
   Term sign = v;
@@ -150,7 +150,7 @@ std::optional<Sum> StateAnalysis::by_sign(const Column& column, const Term& u, c
          "a factor that is never positive reverses the order");
     return product_with(of(turned), v);
   }
-  // What exponential waits is multiplied in within the choice, or outside.
+  // The exponential that waits for finish is multiplied in within the choice or outside of it.
   const auto choose = [&](const Sum& upright, const Sum& flipped, bool within) {
     const ExprId zero = scratch_.intern(Constant{0});
     const Term& factor = within ? v : sign;
@@ -167,7 +167,8 @@ std::optional<Sum> StateAnalysis::by_sign(const Column& column, const Term& u, c
        "the sign of a factor is known only at the end: until then both extremes are carried");
   auto upright = of(column), flipped = upright ? of(turned) : std::nullopt;
   if (!flipped) return {};
-  // Exponentials cancel where they stand together: outside if both extremes have the same, else within the choice.
+  // Exponentials cancel only where they meet: outside if both extremes have the same exponential, else within the
+  // choice.
   const bool alike =
       upright->size() == 1 && flipped->size() == 1 && equal((*upright)[0].exponent, (*flipped)[0].exponent);
   Sum common;
@@ -180,7 +181,7 @@ std::optional<Sum> StateAnalysis::by_sign(const Column& column, const Term& u, c
   return Sum{chosen};
 }
 
-// A sum stays together: multiplied out its terms could cancel less exactly.
+// A sum stays one factor: multiplied out, its terms could cancel less exactly.
 std::optional<Sum> StateAnalysis::product_with(const std::optional<Sum>& value, const Term& v) {
   if (!value) return {};
   return times(value->size() > 1 ? as_factor(algebra_.build(*value)) : *value, v);
@@ -192,7 +193,7 @@ Column StateAnalysis::opposite_of(const Column& column) {
   return other;
 }
 
-// The piece alone determines it; `waiting` is the exponent of what it is multiplied by later.
+// The extreme of a term that the piece alone determines; `waiting` is the exponent of its later factor.
 std::optional<Sum> StateAnalysis::extreme_of_product(const Column& column, const Term& piece, const Sum& waiting) {
   const bool plain = piece.factors.empty() && !piece.cast && piece.coefficient == 1;
   if (!piece.exponent.empty() && plain) {
@@ -278,7 +279,7 @@ std::optional<Sum> StateAnalysis::extreme_of_choice(const Column& column, const 
   return counts(a) ? as_factor(algebra_.apply(column.fold->combine->name, {a, b})) : *other;
 }
 
-// What is made of the extreme of nothing, as infinity less infinity, may be no number: it is not looked at.
+// An extreme over no positions may give NaN, as infinity minus infinity does; then its value is not used.
 std::optional<Sum> StateAnalysis::extreme_where(const Column& column, ExprId condition, ExprId e) {
   const ExprId identity = scratch_.intern(Constant{column.fold->identity});
   if (e == identity) return as_factor(e);
@@ -294,8 +295,8 @@ std::optional<Sum> StateAnalysis::extreme_where(const Column& column, ExprId con
   return chosen;
 }
 
-// Whether the condition holds at any position: the greatest of ones where it holds. Pieces in which it holds nowhere
-// leave it as it is, so that they may be passed over.
+// The greatest of ones where the condition holds, which tells whether it holds at any position. A piece in which it
+// holds nowhere leaves the value unchanged, so that the piece may be skipped.
 ExprId StateAnalysis::any_holds(const Column& column, ExprId condition) {
   Column any = column;
   any.fold = find_reduction("max");
@@ -306,7 +307,7 @@ ExprId StateAnalysis::any_holds(const Column& column, ExprId condition) {
   return algebra_.apply(">", {greatest, zero});
 }
 
-// The extreme of f(e), of the extremes of e.
+// The extreme of f(e), computed from the extremes of e.
 std::optional<Sum> StateAnalysis::ordered(const Column& column, ExprId e, Order order, const Function& f) {
   const Column turned = opposite_of(column);
   const Sum inner = algebra_.normal(e);

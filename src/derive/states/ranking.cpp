@@ -1,4 +1,4 @@
-// Conditions that ask how a position ranks, found, and the reductions that ask them; see ranks.hpp.
+// Finds conditions on the rank of a position and writes the reductions that contain them; see ranks.hpp.
 #include <algorithm>
 
 #include "derive/algebra/choices.hpp"
@@ -7,7 +7,8 @@
 
 namespace napkin {
 
-// The same expression whose extreme is carried, compared with that extreme or with one of those that follow it.
+// Recognizes a comparison of the expression whose extreme is carried with that extreme or with a later level of its
+// chain.
 std::optional<RankCondition> StateAnalysis::rank_condition(ExprId e) {
   const auto* compare = std::get_if<Apply>(&scratch_.at(e).node);
   if (!compare || compare->function->role != Role::compare) return {};
@@ -32,7 +33,7 @@ std::optional<RankCondition> StateAnalysis::rank_condition(ExprId e) {
   return {};
 }
 
-// The state that a finished expression is a copy of. Rounding changes nothing where the values have the type already.
+// The state that a finished expression copies. A cast is ignored if the values already have its type.
 std::optional<ArrayId> StateAnalysis::level_read(ExprId level, ExprId value) {
   Sum sum = algebra_.normal(level);
   const auto factor = [&]() -> std::optional<ExprId> {
@@ -58,7 +59,7 @@ std::map<ExprId, RankCondition> StateAnalysis::rank_conditions(ExprId value) {
   return all;
 }
 
-// The value at finish of a fold whose value asks for ranks.
+// The value at finish of a fold whose body depends on ranks.
 Sum StateAnalysis::ranked(const Column& column, ExprId value, const std::vector<WireId>& over) {
   const auto conditions = rank_conditions(value);
   const auto number = conditions.begin()->second.chain;
@@ -97,7 +98,7 @@ bool StateAnalysis::is_identity(const Column& column, ExprId value) {
   return column.fold->combine->role == Role::add && algebra_.normal(value).empty();
 }
 
-// The greatest of all that is below the levels is the next level.
+// If the fold takes the greatest of all values below the levels, the result is the next level.
 std::optional<ExprId> StateAnalysis::next_level(const Column& column, std::size_t number,
                                                 const std::vector<ExprId>& values, const std::vector<WireId>& over) {
   auto& chain = found_.chains[number];
@@ -125,7 +126,7 @@ Sum StateAnalysis::ranks_joined(const Column& column, std::size_t number, ExprId
     if (is_identity(column, values[rank])) continue;
     ExprId part =
         read_whole(scratch_, array_of_rank(column, {number, depth, column.fold, over, values[rank], {}}, rank, value));
-    // Equal levels are one: its positions count once.
+    // Equal levels are one level, whose positions count only once.
     const bool ties = depth > 1 && rank < depth && (first_of_ties ? rank > 0 : rank + 1 < depth);
     if (ties)
       part = algebra_.apply(
@@ -135,7 +136,7 @@ Sum StateAnalysis::ranks_joined(const Column& column, std::size_t number, ExprId
   return all ? as_factor(*all) : as_factor(identity);
 }
 
-// Ranks up to this one have arrays: what is in an earlier one may fall to it.
+// All ranks up to this one need arrays, because values of an earlier rank may fall to this one.
 ArrayId StateAnalysis::array_of_rank(const Column& column, RankedFold fold, std::size_t rank, ExprId value) {
   auto same = std::ranges::find_if(found_.ranked, [&](const RankedFold& other) {
     return other.chain == fold.chain && other.depth == fold.depth && other.fold == fold.fold &&

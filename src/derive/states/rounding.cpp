@@ -1,4 +1,4 @@
-// Casts of pieces: whether a factor that waits may be multiplied in after the rounding (docs/theory.md, casts).
+// Casts of pieces: whether a waiting factor may be multiplied in after the rounding (docs/theory.md, casts).
 #include <algorithm>
 #include <cmath>
 
@@ -7,9 +7,9 @@
 
 namespace napkin {
 
-// What a cast rounds is the product of a piece and of finished reductions. The piece is rounded, the other factor
-// waits; whether that is the same, within what the cast may round, is asked when it is known what the piece is kept
-// relative to.
+// The argument of a cast is the product of a piece and of finished reductions. The piece is rounded, and the other
+// factor waits. Whether this gives the same result, within the cast's own rounding, is checked once it is known what
+// the piece is kept relative to.
 Sum Algebra::cast(ExprId e, Datatype type, const Sum& sum) {
   const auto depends = dependence(sum);
   if (!depends.mixed()) return dependence(e).state ? atom(cast_to(type, build(sum)), moved_in(sum)) : atom(e);
@@ -47,8 +47,8 @@ Sum Algebra::cast(ExprId e, Datatype type, const Sum& sum) {
   return {all};
 }
 
-// A distance from what is finished later: it is rounded where the format reaches as far as the numbers that are
-// carried, else left as it is.
+// A distance from a value that is finished later. It is rounded if the format has the range of f32; otherwise it is not
+// rounded.
 Sum Algebra::cast_distance(Datatype type, Term distance) {
   if (!reaches_as_far(type, Datatype::f32)) return left_out(type, {distance});
   distance.rounded = combined(distance.rounded, distance.factors);
@@ -57,8 +57,8 @@ Sum Algebra::cast_distance(Datatype type, Term distance) {
   return {distance};
 }
 
-// The terms of a sum are left as they are: rounded one by one they could lose more than the sum has. What a cast may
-// change by more than its last digit stays.
+// The terms of a sum are not rounded: rounded one by one, they could lose more than the sum does. A cast that may
+// change a value by more than its last digit stays.
 Sum Algebra::left_out(Datatype type, const Sum& sum) {
   if (!is_floating(type) || saturates(type)) return atom(cast_to(type, build(sum)), moved_in(sum));
   Sum all = sum;
@@ -80,8 +80,8 @@ bool StateAnalysis::rounds_alike(const Column& column, const Sum& piece, const s
   return true;
 }
 
-// A digit that is rounded is the same share of the product. Below the range of the format what is lost grows with the
-// factor; beyond it a format that saturates gives another number.
+// In the normal range, rounding has the same relative error before and after the multiplication. Below the range of the
+// format the loss grows with the factor; above it, a saturating format gives another number.
 bool StateAnalysis::rounds_alike(Datatype kept, const Moved& moved) const {
   if (!is_floating(moved.type)) return false;
   if (reaches_as_far(moved.type, kept)) return true;
@@ -95,7 +95,7 @@ Moved StateAnalysis::relative(Moved moved, const Term& piece, const std::optiona
   Term &rounded = moved.rounded[0], &waiting = moved.waiting[0];
   const ExprId maximum = read_whole(scratch_, found_.all[reference->state].array);
   if (!reference->base.empty()) {
-    // Of a magnitude of one at most; the rest of it stands as it is.
+    // The raised part becomes at most one in magnitude; the other factors are unchanged.
     const auto rest = without(rounded.factors, *reference);
     if (!rest) return moved;
     rounded.factors = *rest;

@@ -1,5 +1,5 @@
-// Sums of powers kept relative to the greatest magnitude of what is raised, as sums of exponentials are to the greatest
-// exponent (docs/theory.md, powers).
+// Sums of powers are kept relative to the greatest magnitude of the base, as sums of exponentials are kept relative to
+// the greatest exponent (docs/theory.md, powers).
 #include <algorithm>
 #include <cmath>
 
@@ -10,7 +10,7 @@ namespace {
 
 const Factors& raised_in(const Term& piece) { return piece.cast ? piece.rounded : piece.factors; }
 
-// The power to which all of `base` stands in `factors`.
+// The power of `base` in `factors`, if all its factors occur with the same power.
 std::optional<double> common_power(const Factors& factors, const Factors& base) {
   std::optional<double> power;
   for (const auto& [factor, once] : base) {
@@ -60,7 +60,7 @@ std::optional<Reference> StateAnalysis::scaled(const Column& column, const Sum& 
   return scale;
 }
 
-// A maximum that is carried already, if the file divides by it or a power would leave the range.
+// A carried maximum that serves as the scale, if the file divides by it or the power is at least 2.
 std::optional<Reference> StateAnalysis::scale_of(const Term& piece, const std::vector<WireId>& over,
                                                  const Term& waiting) const {
   for (std::size_t i = 0; i < found_.all.size(); ++i) {
@@ -94,7 +94,7 @@ std::optional<Reference> StateAnalysis::scale_by(std::size_t index, const Term& 
   return {};
 }
 
-// Numbers of sixteen bits and few factors stay within the range of f32 by themselves.
+// Products of few 16-bit numbers stay within the range of f32 without a scale.
 bool StateAnalysis::needs_scale(const Term& piece, const Reference& scale) const {
   constexpr double most_factors = 4;
   Term base;

@@ -1,5 +1,5 @@
-// Sums of products of shifts, taken apart into what is carried and how far the centres are from what the file
-// subtracts; see moments.hpp.
+// Takes sums of products of shifts apart into moments, which are carried, and the distances from the centres to the
+// values that the file subtracts; see moments.hpp.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -15,7 +15,7 @@ Factors inverse(Factors factors) {
   return factors;
 }
 
-// To a whole power. What divides in it stays beside what is divided.
+// A term raised to a whole power. A quotient is raised as one factor.
 Term raised(Algebra& algebra, Term base, int power) {
   Term all;
   all.coefficient = std::pow(base.coefficient, power);
@@ -90,7 +90,7 @@ Shifted::Part StateAnalysis::shift_in(const Sum& given, int power) {
   return part;
 }
 
-// None where it may be a division by zero that the file does not make, or a product that is out of range.
+// None if this could divide by zero where the file does not, or multiply numbers out of range.
 std::optional<Term> StateAnalysis::divided(const Term& term, const Term& by) {
   Term all = term;
   all.coefficient /= by.coefficient;
@@ -105,7 +105,7 @@ std::optional<Term> StateAnalysis::divided(const Term& term, const Term& by) {
   return product > 1 ? std::nullopt : std::optional(all);
 }
 
-// Terms of a plain sum that are one shift.
+// Moves those terms of a plain sum that form one shift out of the sum.
 std::optional<Shifted> StateAnalysis::subtracted(const Column& column, Sum& plain) {
   for (const bool with_factor : {true, false}) {
     Sum bare, rest;
@@ -132,7 +132,8 @@ bool StateAnalysis::can_centre(const Column& column, const Shifted& found) {
   });
 }
 
-// What a finished reduction scales in a shift and beside it would leave the range beside it.
+// Whether a finished reduction scales both the shift and the other factors; apart from the shift it could be out of
+// range.
 bool StateAnalysis::scales_alike(const Shifted& found, const Shifted::Part& part) const {
   if (found.piece.factors.empty()) return false;
   return std::ranges::any_of(part.factor.factors, [&](const auto& factor) {
@@ -176,8 +177,8 @@ Sum StateAnalysis::about_centre(const Column& column, const Shifted& found) {
   return guarded(column, value, value, found.guards, column.over);
 }
 
-// Where a finished reduction scales what is raised, powers of distances may leave the range: they are taken relative to
-// the greatest magnitude.
+// If a finished reduction scales the base, powers of distances may leave the range, so they are kept relative to the
+// greatest magnitude.
 std::vector<std::optional<std::size_t>> StateAnalysis::scales_for(const Column& column, const Shifted& found) {
   int degree = 0;
   for (const auto& part : found.parts) degree += part.power;
@@ -193,7 +194,7 @@ std::vector<std::optional<std::size_t>> StateAnalysis::scales_for(const Column& 
   return any ? all : std::vector<std::optional<std::size_t>>{};
 }
 
-// What a mask leaves out is never looked at.
+// The magnitude, or -infinity where a mask leaves out the position.
 ExprId StateAnalysis::magnitude_where_counted(ExprId base, const Term& piece) {
   const ExprId nothing = scratch_.intern(Constant{-std::numeric_limits<double>::infinity()});
   ExprId all = algebra_.positive(base) ? base : algebra_.apply("abs", {base});
@@ -201,7 +202,8 @@ ExprId StateAnalysis::magnitude_where_counted(ExprId base, const Term& piece) {
   return all;
 }
 
-// A moment with the factors of its distances. What is relative to a scale is multiplied with a quotient.
+// A moment times the factors of its distances. If it is relative to a scale, it is multiplied by the quotient with the
+// scale.
 Term StateAnalysis::restored(const Shifted& found, const Moment& greatest, const Powers& powers, ArrayId array) {
   Term all = read_term(array);
   const bool single = std::accumulate(powers.begin(), powers.end(), 0) == 1;
@@ -216,7 +218,7 @@ Term StateAnalysis::restored(const Shifted& found, const Moment& greatest, const
   return all;
 }
 
-// Where a mask counts nothing there is no greatest magnitude.
+// The scale after the sweep. If a mask leaves out every position there is no greatest magnitude, and the scale is 1.
 Term StateAnalysis::scale_after(const Term& piece, std::size_t state) {
   const Term greatest = read_term(found_.all[state].array);
   if (conditions_of(scratch_, piece).empty()) return greatest;

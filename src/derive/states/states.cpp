@@ -51,7 +51,7 @@ std::optional<Sum> StateAnalysis::definition(ExprId e) {
   return kinds_.piece(access.array) && writes_exponentials_ ? exponential(*producer_.at(access.array)) : std::nullopt;
 }
 
-// Asked of every array once: what is written out would be asked again for every time that it is read.
+// Each array is tested once: a column that is written out would otherwise be tested again at every read.
 bool StateAnalysis::has_exponentials(const Column& column) {
   const auto [known, fresh] = exponentials_.try_emplace(column.output, false);
   if (!fresh) return known->second;
@@ -82,7 +82,7 @@ void StateAnalysis::derive(std::size_t i) {
   const auto& column = columns_[i];
   deriving_ = &column;
   if (found_.kinds[i] == ColumnKind::reduction) reduce(column);
-  // What is written in two steps, as repaired moments are, stays in two.
+  // A column that is written in two steps, such as a rescaled moment, keeps both.
   const bool once = std::ranges::count_if(columns_, [&](const Column& c) { return c.output == column.output; }) == 1;
   if (found_.kinds[i] == ColumnKind::finish && !column.fold && !column.carried && once)
     if (const auto sum = defined(column)) found_.finished[column.output] = *sum;
@@ -169,8 +169,8 @@ std::optional<std::vector<StateAnalysis::Share>> StateAnalysis::shares_of(const 
   return shares;
 }
 
-// A shift that is there before the sweep stays where the file has it: outside, two large sums could cancel. One that
-// varies along wires of its own would be subtracted more often there.
+// Whether a shift known before the sweep stays in the body, as the file has it: outside, two large sums could cancel. A
+// shift that varies along wires of its own moves out, because inside it would be subtracted more often.
 bool StateAnalysis::stays_inside(const Column& column, const Sum& body) {
   Sum pieces, shifts;
   for (const auto& term : body) {
@@ -184,7 +184,7 @@ bool StateAnalysis::stays_inside(const Column& column, const Sum& body) {
          within(column.over, of_shifts).empty();
 }
 
-// a exp(g) + b exp(g) = (a + b) exp(g).
+// Computes a exp(g) + b exp(g) = (a + b) exp(g).
 Term StateAnalysis::with_common_exponential(Term a, Term b) {
   Term all;
   all.exponent = std::exchange(a.exponent, {});
@@ -285,7 +285,8 @@ void StateAnalysis::refuse_mixing(ExprId mixing) {
   if (!found_.refused) found_.refused = refused_mixing(scratch_, algebra_, *deriving_, wire_, kinds_, mixing);
 }
 
-// What needs a piece and a finished reduction at once is no array: neither an output, nor read after the last piece.
+// A value that needs a piece and a finished reduction at once is never stored: it must be neither an output nor read
+// after the last piece.
 void StateAnalysis::check_needed() {
   const auto is_mixed = [&](ArrayId array) { return kinds_.mixed(array); };
   for (std::size_t i = 0; i < columns_.size() && !found_.refused; ++i) {

@@ -1,4 +1,4 @@
-// The four programs of a stream, written from what it carries (rules S1 to S6 of docs/theory.md).
+// Writes the four programs of a stream from its carried states (rules S1 to S6 of docs/theory.md).
 #include "derive/streams/absorb.hpp"
 
 #include <algorithm>
@@ -55,7 +55,7 @@ class Writer {
     for (std::size_t i = 0; i < columns_.size(); ++i)
       if (found_.kinds[i] == ColumnKind::piece && !is_late(i)) result_.programs.piece.push_back(columns_[i]);
   }
-  // What a reduction reads as it was before the update is updated after that.
+  // Whether an earlier reduction reads this column's output as it was before the column updates it.
   bool is_late(std::size_t i) const {
     const auto reads_it = [&](std::size_t other) {
       return found_.kinds[other] == ColumnKind::reduction &&
@@ -75,7 +75,7 @@ class Writer {
     for (const auto& column : to.absorb) note_update(column);
     to.absorb = tidy(scratch_, std::move(to.absorb));
   }
-  // How a state takes a piece is the last step of what became of its reduction.
+  // Adds the update of a state as the last step that the report shows for its reduction.
   void note_update(const Column& column) {
     if (!column.fold || !column.carried) return;
     const Column plain{column.output, column.value, column.fold, column.over, {}, {}};
@@ -101,8 +101,8 @@ class Writer {
       }
     }
   }
-  // A result in the file's own order of factors and brackets, which keeps numbers within range: where all that it reads
-  // is carried as it stands there is nothing to rearrange. What others read is rearranged with them.
+  // The result in the file's own order of factors and brackets, which keeps numbers within range. Possible if all
+  // values that it reads are carried unchanged, and no other column reads the result.
   std::optional<ExprId> as_written(const Column& column) {
     const auto is_read = [&](const Column& other) {
       const auto all = reads(scratch_, other);
@@ -121,14 +121,14 @@ class Writer {
     const ExprId value = replaced(column.value);
     return plain ? std::optional(value) : std::nullopt;
   }
-  // Else it is read as it was before this list changes it, or is an input.
+  // Whether an earlier column makes the array. If not, the array is an input, or is read before this list changes it.
   bool is_made_before(ExprId access, const Column& reader) const {
     const auto array = std::get<Access>(scratch_.at(access).node).array;
     return std::any_of(columns_.begin(), columns_.begin() + (&reader - columns_.data()),
                        [&](const Column& c) { return c.output == array; });
   }
-  // What is read after the last piece in place of an access. An exponential that waits belongs beside others, where
-  // large ones cancel.
+  // The value after the last piece that replaces an access. None if it has a waiting exponential, which belongs next to
+  // other exponentials, where large ones cancel.
   std::optional<ExprId> finished_as(ExprId access) {
     const auto array = std::get<Access>(scratch_.at(access).node).array;
     const auto found = found_.finished.find(array);
@@ -137,27 +137,27 @@ class Writer {
     if (std::ranges::any_of(found->second, waits) || read_whole(scratch_, array) != access) return {};
     return algebra_.build(found->second);
   }
-  // Is an input, or made before or after the sweep.
+  // Whether the array is an input, or made before or after the sweep.
   bool stands(ArrayId array) const {
     const auto made = std::ranges::find(columns_, array, &Column::output);
     if (made == columns_.end()) return true;
     const auto kind = found_.kinds[static_cast<std::size_t>(made - columns_.begin())];
     return kind == ColumnKind::free || kind == ColumnKind::finish;
   }
-  // A copy shows nothing.
+  // Skips copies, which show nothing.
   void note_finish(const Column& column, ExprId value) {
     const auto copies = [&](ExprId e) { return std::holds_alternative<Access>(scratch_.at(e).node); };
     if (value == column.value || copies(value) || (!column.fold && copies(column.value))) return;
     result_.programs.trace.push_back({Rule::finish, column.output, as_expression(scratch_, column), value,
                                       "after the last piece, from the carried values"});
   }
-  // Storing rounds already.
+  // Removes a cast that storing makes redundant.
   ExprId stored(ArrayId output, ExprId value) const {
     const auto* cast = std::get_if<Cast>(&scratch_.at(value).node);
     return cast && cast->type == scratch_.at(output).type ? cast->value : value;
   }
-  // Columns free of the wire: in front of the loop if a column inside needs them, else after it. An update that columns
-  // before it must not see yet, `m = n`, comes after unless a later one needs it.
+  // Places columns that do not depend on the wire: before the loop if a column inside needs them, else after it. An
+  // update such as `m = n`, which earlier columns must not see, comes after the loop unless a later column needs it.
   void split_free() {
     auto& to = result_.programs;
     std::set<ArrayId> inside, later;
@@ -189,7 +189,7 @@ class Writer {
       return std::ranges::find(all, columns_[i].output) != all.end();
     });
   }
-  // What follows the last piece, in the order of the columns.
+  // Writes the columns after the last piece, in their original order.
   void write_finish() {
     std::ranges::stable_sort(finish_, {}, [](const auto& numbered) { return numbered.first; });
     auto& finish = result_.programs.finish;
@@ -219,10 +219,10 @@ class Writer {
   States found_;
   Algebra algebra_;
   Absorbed result_;
-  std::vector<std::pair<std::size_t, Column>> finish_;  // with the number of the column that each stands for
+  std::vector<std::pair<std::size_t, Column>> finish_;  // each with the number of the column that it replaces
 };
 
-// True where an expression holds the exponential of a maximum.
+// Whether an expression contains the exponential of a maximum.
 bool leaks(const Diagram& scratch, ExprId e, ArrayId maximum, bool inside) {
   const auto* access = std::get_if<Access>(&scratch.at(e).node);
   if (access) return inside && access->array == maximum;
@@ -233,8 +233,8 @@ bool leaks(const Diagram& scratch, ExprId e, ArrayId maximum, bool inside) {
   return std::ranges::any_of(apply->arguments, [&](ExprId a) { return leaks(scratch, a, maximum, exponential); });
 }
 
-// True where a sum holds the exponential of the maximum itself, without a weight: a weight may be zero there, and what
-// it leaves be lost beside it.
+// Whether a sum contains the exponential of the maximum itself without a weight. A weight may be zero at the maximum,
+// and the remaining terms may then be lost relative to it.
 bool sums_greatest(const States& found, std::size_t maximum) {
   return std::ranges::any_of(found.all, [&](const State& state) {
     return state.reference && state.reference->state == maximum && state.reduction->combine->role == Role::add &&
@@ -242,8 +242,8 @@ bool sums_greatest(const States& found, std::size_t maximum) {
   });
 }
 
-// Exponents whose added maximum does not cancel in what is needed, so that carrying it buys nothing, or may be that of
-// what counts for nothing.
+// Exponents that gain nothing from an added maximum: it does not cancel in the results, or it may belong to a position
+// that counts nothing.
 std::vector<std::string> useless_references(Diagram& scratch, const States& found, const Absorbed& written) {
   Algebra algebra(scratch, {});
   std::vector<std::string> all;
@@ -256,7 +256,8 @@ std::vector<std::string> useless_references(Diagram& scratch, const States& foun
   return all;
 }
 
-// A state of an outer stream that folds over this wire too: its piece is reduced by itself and then joins it.
+// Splits the update of an outer stream's state that folds over this wire too: its piece is reduced first and then joins
+// the state.
 std::vector<Column> parted(Diagram& scratch, const std::vector<Column>& columns, WireId wire) {
   std::vector<Column> all;
   for (const auto& column : columns) {
@@ -283,7 +284,7 @@ std::variant<Absorbed, Refused> absorb_in_any_order(Diagram& scratch, const std:
     const auto columns = parted(scratch, all, wire);
     const States found = find_states(scratch, columns, wire, needed, learnt);
     if (found.refused) return trial.take_back(), *found.refused;
-    // What is learnt of centres is in terms of the scratch, which stays.
+    // The knowledge about centres refers to arrays of the scratch diagram, which stays.
     learnt.centred.insert(learnt.centred.end(), found.learnt.begin(), found.learnt.end());
     if (!found.learnt.empty()) continue;
     Absorbed written = Writer(scratch, columns, needed, found).run();

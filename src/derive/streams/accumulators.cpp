@@ -1,4 +1,4 @@
-// The types that sums, states and nameless values are kept in; see columns.hpp.
+// The types in which sums, states and unnamed values are kept; see columns.hpp.
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
@@ -16,7 +16,7 @@ namespace {
 
 bool is_one_of(Datatype type, std::initializer_list<Datatype> types) { return std::ranges::count(types, type) > 0; }
 
-// Whether an expression is made of numbers of these types. What is only compared is none of them.
+// Whether an expression is computed from numbers of these types. Operands of comparisons do not count.
 bool made_of(const Diagram& diagram, ExprId e, std::initializer_list<Datatype> types) {
   const auto of = [&](ExprId operand) { return made_of(diagram, operand, types); };
   return match(
@@ -68,7 +68,7 @@ Datatype held_as(const Diagram& diagram, ExprId value) {
   return made_of(diagram, value, {Datatype::f64}) ? Datatype::f64 : Datatype::f32;
 }
 
-// f32 does not hold all numbers of i32.
+// f32 cannot represent every number of i32.
 Datatype accumulator(const Diagram& diagram, Datatype result, ExprId value) {
   const auto wide_types = {Datatype::f64, Datatype::i32};
   if (result == Datatype::i32 && is_whole(diagram, value)) return result;

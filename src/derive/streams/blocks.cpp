@@ -1,9 +1,9 @@
-// Factors that are constant on blocks of a sum, taken out of the sum over a block: rule S10.
+// Moves factors that are constant on blocks of a sum out of the sum over a block: rule S10.
 //
 //   sum[k](A[k] * B[k] * s[k / n])  =  sum[k_block](s[k_block] * sum[k_in_block](A[n * k_block + k_in_block] * ..))
 //
-// The inner sum is a product for matrix units, and the factors are applied once a block. A last block that is shorter
-// is a sum of its own, which is added.
+// The inner sum is a product for matrix units, and the factors are applied once per block. A shorter last block is a
+// separate sum that is added.
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -39,8 +39,8 @@ bool reads_position(const Diagram& diagram, ExprId e, WireId wire) {
   });
 }
 
-// The length of the blocks on which an expression is constant along a wire: the greatest common divisor of what its
-// indices divide by; 1 where it is constant on none.
+// The length of the blocks on which an expression is constant along a wire: the greatest common divisor of the divisors
+// of its indices. 1 if there are no such blocks.
 std::int64_t block_of(const Diagram& diagram, ExprId e, WireId wire) {
   if (reads_position(diagram, e, wire)) return 1;
   std::int64_t length = 0;
@@ -52,14 +52,14 @@ std::int64_t block_of(const Diagram& diagram, ExprId e, WireId wire) {
   return length == 0 ? 1 : length;
 }
 
-// The length of the blocks of each axis: blocks of one length serve all sums along it.
+// The block length of each axis; all sums along an axis use the same one.
 using BlockLengths = std::map<AxisId, std::int64_t>;
 
 class Blocking {
  public:
   explicit Blocking(const Diagram& diagram) : made_{diagram, {}} {}
 
-  // What every sum would be taken in, by axis.
+  // The block length that the sums would use, by axis.
   BlockLengths measure() {
     measuring_ = true;
     for (const auto& statement : made_.diagram.statements) blocked(statement.value);
@@ -88,8 +88,8 @@ class Blocking {
   }
 
   struct Factors {
-    std::vector<ExprId> over, under;        // that vary within blocks
-    std::vector<ExprId> waiting, divisors;  // that do not
+    std::vector<ExprId> over, under;        // factors and divisors that vary within blocks
+    std::vector<ExprId> waiting, divisors;  // factors and divisors that are constant on blocks
     std::int64_t length = 0;
   };
   struct Sum {
@@ -98,7 +98,7 @@ class Blocking {
     const Factors& factors;
     Span span;
   };
-  // Positions behind all whole blocks, where a wire of its own counts them.
+  // The positions after all whole blocks, if a wire of their own counts them.
   struct LastBlock {
     WireId whole, inside;
     std::int64_t begin, length;
@@ -120,7 +120,7 @@ class Blocking {
     (over ? factors.waiting : factors.divisors).push_back(e);
   }
 
-  // Two factors at least are left of which each varies along a wire that the other lacks: a contraction.
+  // Whether two factors remain of which each varies along a wire that the other lacks: a contraction.
   bool contracts(const std::vector<ExprId>& factors, const Reduce& reduce) {
     if (factors.size() != 2) return false;
     const auto a = free_wires(diagram(), factors[0]), b = free_wires(diagram(), factors[1]);
@@ -129,14 +129,15 @@ class Blocking {
     };
     return lacks(a, b) && lacks(b, a);
   }
-  // What statements make is read at its own place, so that they can be fused.
+  // Whether only inputs vary along the wire. Arrays that statements make must be read at their own place, so that they
+  // can be fused.
   bool of_inputs(ExprId e, WireId wire) {
     for (const auto array : arrays_read(diagram(), e))
       if (contains(diagram().at(array).wires, wire) && !contains(diagram().inputs, array)) return false;
     return true;
   }
 
-  // The product of the factors alone stays within f32: the file multiplies them itself, or f16 holds both.
+  // Whether the product of these factors stays within f32: the file multiplies them itself, or both are exact in f16.
   bool keeps_range(ExprId body, const std::vector<ExprId>& factors) {
     const auto multiplies = [&](ExprId part) {
       const auto* apply = std::get_if<Apply>(&diagram().at(part).node);
@@ -167,12 +168,12 @@ class Blocking {
     const LastBlock last{wire, last_wire(split, rest), *size - rest, length};
     return apply("+", whole, over_blocks(sum, last.inside, {}, rewriter(last)));
   }
-  // A wire shorter than a block: its factors are constant.
+  // The wire is shorter than a block, so the factors are constant on all of it.
   ExprId in_one_block(const Sum& sum, std::int64_t length) {
     assume_at_most(diagram(), diagram().at(sum.wire).axis, length);
     return over_blocks(sum, sum.wire, {}, rewriter(LastBlock{sum.wire, sum.wire, 0, length}));
   }
-  // The sum with its wire as that inside of a block, and the blocks: what is constant on them waits.
+  // The sum over `in_block`, then the constant factors, then the sum over the `outside` wires.
   ExprId over_blocks(const Sum& sum, WireId in_block, std::vector<WireId> outside, const Rewrite& rewritten) {
     auto inside = sum.reduce.over;
     std::erase_if(inside, [&](WireId w) { return w == sum.wire || waits_for(sum.factors, w); });
@@ -195,7 +196,7 @@ class Blocking {
     return std::ranges::any_of(factors.waiting, varies) || std::ranges::any_of(factors.divisors, varies);
   }
 
-  // Blocks of one wire are the same wires in all statements, and those of one axis have the same axes.
+  // A wire has the same block wires in all statements, and all wires of an axis have the same block axes.
   SplitWire split_wire(WireId wire, std::int64_t length) {
     const auto known = std::ranges::find(splits_, wire, &SplitWire::whole);
     const auto split = known != splits_.end() ? *known : splits_.emplace_back(new_split(wire, length));
@@ -216,7 +217,7 @@ class Blocking {
     if (*diagram().size(wire) % length == 0) assume_blocks(diagram(), axis(wire), axis(outer), axis(inside), length);
     return {wire, outer, inside, length};
   }
-  // The wire of the last block of a split one; the last blocks of an axis are one axis.
+  // The wire of the last block of a split wire; the last blocks of an axis share one axis.
   WireId last_wire(const SplitWire& split, std::int64_t rest) {
     const auto known = lasts_.find(split.whole);
     if (known != lasts_.end()) return known->second;
@@ -233,7 +234,7 @@ class Blocking {
     return lasts_[split.whole] = made;
   }
 
-  // An expression at other positions: `position` of the wire, and an index there.
+  // The expression with `position` in place of the wire's position, and with each index rewritten by `index`.
   ExprId rewritten(ExprId e, WireId whole, const std::function<ExprId()>& position,
                    const std::function<Index(const Index&)>& index) {
     const auto node = diagram().at(e).node;
@@ -262,7 +263,7 @@ class Blocking {
       return rewritten(e, last.whole, position, [&](const Index& index) { return in_last(index, last); });
     };
   }
-  // What is constant on blocks is read at the number of the last one.
+  // An expression that is constant on blocks is read at the number of the last block.
   static Index in_last(const Index& index, const LastBlock& last) {
     if (index.divisor % last.length == 0 && index == Index{{{last.whole, 1}}, 0, index.divisor})
       return {{}, last.begin / index.divisor, 1};
@@ -272,7 +273,7 @@ class Blocking {
     std::ranges::sort(made.terms);
     return made;
   }
-  // What is constant on a block is read at its number.
+  // An expression that is constant on blocks is read at the number of the block.
   static Index in_blocks(const Index& index, const SplitWire& split) {
     const bool alone = index == Index{{{split.whole, 1}}, 0, index.divisor};
     if (!alone || index.divisor == 1 || index.divisor % split.length != 0) return divided(index, split);
@@ -292,7 +293,7 @@ class Blocking {
   bool measuring_ = false;
   ArrayId statement_{};
   std::vector<SplitWire> splits_;
-  std::map<WireId, WireId> lasts_;  // by split wire, that of its last block
+  std::map<WireId, WireId> lasts_;  // the wire of the last block, by split wire
 };
 
 }  // namespace

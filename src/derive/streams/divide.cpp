@@ -1,8 +1,8 @@
-// A streamed wire divided: its parts are absorbed side by side, each into a state of its own, and the states merge.
+// Divides a streamed wire: its parts are absorbed in parallel, each into a state of its own, and the states are merged.
 //
-// Both halves are written as statements again. The first is the program's init and absorb, run once over a whole part;
-// the second joins the states of all parts, which `merge` tells how to join in pairs, and ends with `finish`. So two
-// kernels come out that every later stage treats as any other.
+// Both halves become statements. The first is the program's init and absorb, run once over a whole part. The second
+// joins the states of all parts, as `merge` joins two, and ends with `finish`. The two resulting kernels are treated
+// like any other by every later stage.
 #include "derive/streams/divide.hpp"
 
 #include <algorithm>
@@ -53,7 +53,7 @@ class Divider {
   AxisId axis(WireId wire) const { return made_.diagram.at(wire).axis; }
 
   // ---- expressions ----
-  // What an array of the programs is now: a number, or an access to the array that a statement made of it.
+  // Arrays of the programs become constants, or accesses to the arrays that the new statements make.
   bool is_number(ExprId id) const { return std::holds_alternative<Constant>(made_.diagram.at(id).node); }
 
   ExprId rewritten(ExprId id) {
@@ -65,7 +65,8 @@ class Divider {
   ExprId apply(std::string_view name, std::vector<ExprId> arguments) {
     return diagram().intern(Apply{find_pointwise(name), std::move(arguments)});
   }
-  // An array that a statement made has the same wires, but for the divided one, and where it is a part's the part.
+  // An array that a statement made keeps its wires, except that the divided wire is gone and a part's array has the
+  // wire of the parts.
   ExprId rewritten(const Access& access) {
     const auto found = known_.find(access.array);
     if (found == known_.end()) {
@@ -93,8 +94,8 @@ class Divider {
   bool leaves(const Column& column) const {
     return std::ranges::find(derivation_.outputs, column.output) != derivation_.outputs.end();
   }
-  // What is there before the parts is the same for all of them; a part's state has the part's wire even where it
-  // happens to be the same for every part, as a count is.
+  // Values computed before the parts are the same for all parts. A part's state has the wire of the parts even if it is
+  // the same for every part, as a count is.
   enum class Of : std::uint8_t { all_parts, a_part, the_whole };
   void write(const Column& column, Of of, bool leaves) {
     const auto& array = diagram().at(column.output);
@@ -117,15 +118,16 @@ class Divider {
     std::ranges::sort(over);
     return diagram().intern(Reduce{column.fold, std::move(over), value});
   }
-  // `m = n`: another name for the same. What is stored in another type is rounded.
+  // Whether the value is only another name for an array, as in `m = n`. A different type is no alias, because storing
+  // rounds.
   bool is_alias(ExprId value, const Array& as, bool of_part) const {
     const auto* access = std::get_if<Access>(&made_.diagram.at(value).node);
     if (!access || !made_by_us_.contains(access->array)) return false;
     const auto& own = made_.diagram.at(access->array);
     return own.type == as.type && own.wires.size() == as.wires.size() + (of_part ? 1 : 0);
   }
-  // A statement; returns how its array is read at its own place. An array of the file gets its value by the statement
-  // that `finishes` it alone: what a part leaves has an array of its own, even where it is the same for every part.
+  // Adds a statement; returns how its array is read at its own place. Only the statement that `finishes` an array of
+  // the file writes that array. A part's result has an array of its own, even if it is the same for every part.
   ExprId state(ArrayId array, ExprId value, bool of_part, bool finishes) {
     std::vector<WireId> wires;
     for (const auto wire : diagram().at(array).wires) wires.push_back(wire == wire_ ? inside_ : wire);
@@ -174,7 +176,7 @@ class Divider {
     return reads_any(
         id, [&](ArrayId a) { return std::ranges::find(programs_.state, a, &Carried::array) != programs_.state.end(); });
   }
-  // The states of all parts, joined as two are.
+  // Joins the states of all parts by the reduction that joins two.
   bool join(ArrayId array, const Reduction* reduction, ExprId theirs) {
     const ExprId value = of_parts(theirs);
     const ExprId all = diagram().intern(Reduce{reduction, {part_}, value});
@@ -196,7 +198,7 @@ class Divider {
   bool is_made(ArrayId array) const {
     return std::ranges::find(statements_, array, &Statement::output) != statements_.end();
   }
-  // A state that is an array of the file and leaves the kernel, as a maximum does that is an output.
+  // Writes states that are arrays of the file and leave the kernel, for example a maximum that is an output.
   void leave_states() {
     for (const auto output : derivation_.outputs) {
       const auto all = merged_.find(output);
@@ -207,8 +209,8 @@ class Divider {
   }
 
   // ---- the new diagram ----
-  // The kernel's statements give way to the new ones; producers come first. False where statements wait for each other,
-  // or none makes what leaves the kernel.
+  // Replaces the kernel's statements by the new ones, producers first. False if statements depend on each other in a
+  // cycle, or if none makes an array that leaves the kernel.
   bool assemble() {
     drop_unneeded();
     if (!std::ranges::all_of(derivation_.outputs, [&](ArrayId output) { return is_made(output); })) return false;
@@ -240,7 +242,7 @@ class Divider {
     }
     return true;
   }
-  // What only parts compute has the name that the whole had.
+  // Renames arrays of the whole that are no longer used, so that the arrays of parts can have their names.
   void give_up_names(const std::vector<ArrayId>& used) {
     for (const auto id : derivation_.statements) {
       const auto output = diagram().at(id).output;
@@ -268,16 +270,16 @@ class Divider {
   WireId wire_, part_, inside_;
   SplitWire split_;
   Divided made_;
-  std::map<ArrayId, ExprId> known_;    // what arrays of the programs are now
-  std::vector<ExprId> states_;         // of a part, by state
-  std::map<ArrayId, ExprId> merged_;   // of all parts
-  std::map<ArrayId, ExprId> inlined_;  // what only merging needs
+  std::map<ArrayId, ExprId> known_;    // arrays of the programs, as rewritten
+  std::vector<ExprId> states_;         // of one part, by state
+  std::map<ArrayId, ExprId> merged_;   // states of all parts, joined
+  std::map<ArrayId, ExprId> inlined_;  // values that only merging needs
   std::set<ArrayId> made_by_us_;
   std::vector<Statement> statements_;
-  std::size_t parts_ = 0;  // how many of the statements are of the parts
+  std::size_t parts_ = 0;  // number of statements that compute parts
 };
 
-// Outputs carry no trace of the wire, and the wire is read at its own place or in an affine index of an input.
+// No output may vary along the wire, and the number of parts must divide its size.
 bool is_divisible(const Derivation& derivation, WireId wire, std::int64_t parts) {
   const auto size = derivation.scratch.size(wire);
   if (!size || parts < 2 || *size % parts != 0) return false;

@@ -1,4 +1,4 @@
-// Grouping a streamed wire: parts of it side by side, and what merges them.
+// Grouping a streamed wire: parts of it are absorbed in parallel and then merged.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,13 @@
 
 namespace napkin {
 
-// A streamed wire divided into `parts` of equal length that are absorbed side by side and then merged: the diagram with
-// the statements of the kernel replaced by those of two, one that leaves a state for every part and one that merges
-// them. None where the parts would not be equal, where something keeps the wire, or where states do not join one by
-// one.
+// A streamed wire divided into `parts` of equal length that are absorbed in parallel and then merged: the diagram with
+// the statements of the kernel replaced by those of two kernels, one that computes a state for every part and one that
+// merges them. None if the parts would not be equal, if an array keeps the wire, or if states do not merge one by one.
 struct Divided {
   Diagram diagram;
   std::vector<StatementId> parts, merging;
-  WireId part, inside;  // which of the parts, and where in it
+  WireId part, inside;  // the number of the part, and the position in it
 };
 std::optional<Divided> divide(const Diagram&, const Derivation&, WireId, std::int64_t parts);
 

@@ -1,4 +1,4 @@
-// The positions before the one at hand are what the loop has taken already; see in_order.hpp.
+// Reductions over earlier positions as the carried state of a loop that takes positions in order; see in_order.hpp.
 #include "derive/streams/in_order.hpp"
 
 #include <algorithm>
@@ -43,7 +43,7 @@ class InOrder {
   }
 
  private:
-  // ---- which columns reduce what lies before ----
+  // ---- which columns reduce over earlier positions ----
   void take(const Column& column) {
     const auto edge = edge_of(column);
     if (!edge) return others_.push_back(column);
@@ -68,7 +68,7 @@ class InOrder {
     const bool fits = edge && edge->kept == wire_ && edge->before && !edge->with && edge->offset == 0;
     return fits && leaves_out_others(column, *edge) ? edge : std::nullopt;
   }
-  // `where(b < c, e, identity)`: what does not lie before counts nothing.
+  // Recognizes `where(b < c, e, identity)`, in which all positions except earlier ones contribute nothing.
   bool leaves_out_others(const Column& column, const PrefixEdge& edge) const {
     const auto* choice = std::get_if<Apply>(&scratch_.at(column.value).node);
     if (!choice || choice->function->role != Role::choose || choice->arguments[0] != edge.condition) return false;
@@ -77,14 +77,15 @@ class InOrder {
   }
 
   // ---- extremes that rise with every position: max over b < c of v(b) + d * (c - b - 1) ----
-  // What the position at hand adds, to which the state has risen by d.
+  // What the current position adds, after the state has risen by d.
   ExprId added_at(ExprId e, const PrefixEdge& edge, ArrayId state, const Reduction& fold) {
     const auto rising = opposite(fold) ? rise_in(e, edge) : std::nullopt;
     if (!rising) return at_position(e, edge);
     rises_[state] = rising->second;
     return of_this_position(at_position(rising->first, edge));
   }
-  // `v + d * (c - b - 1)`: v and d. Of nothing, which is the number least of all, it is nothing again.
+  // Splits `v + d * (c - b - 1)` into v and d. If v is the least number, which stands for nothing, the result is that
+  // number again.
   std::optional<std::pair<ExprId, ExprId>> rise_in(ExprId e, const PrefixEdge& edge) {
     const auto* sum = std::get_if<Apply>(&scratch_.at(e).node);
     if (sum && sum->function->role == Role::choose) {
@@ -101,7 +102,7 @@ class InOrder {
     if (!rise) return std::nullopt;
     return std::pair(arguments[0], *rise);
   }
-  // Of a product of `c - b - 1` and of what depends on neither, what one position more adds.
+  // For a product of `c - b - 1` and of factors that depend on neither position: the increase per position.
   std::optional<ExprId> of_one_more(ExprId e, const PrefixEdge& edge) {
     const auto* apply = std::get_if<Apply>(&scratch_.at(e).node);
     if (!apply) return std::nullopt;
@@ -120,7 +121,7 @@ class InOrder {
     const auto* one = std::get_if<Constant>(&scratch_.at(*rest).node);
     return one && one->value == 1 ? arguments[0] : scratch_.intern(Apply{find_pointwise("*"), {arguments[0], *rest}});
   }
-  // exp(v(b) + d * (c - b - 1) - m(c)), where m rises by d as well, so that they stay as far apart.
+  // Rewrites exp(v(b) + d * (c - b - 1) - m(c)). m also rises by d, so the difference stays the same.
   std::optional<ExprId> beside_extreme(ExprId e, const PrefixEdge& edge) {
     const auto* difference = std::get_if<Apply>(&scratch_.at(e).node);
     if (!difference || difference->function->role != Role::subtract) return std::nullopt;
@@ -137,8 +138,8 @@ class InOrder {
     if (found == prefixes_.end() || !rises_.contains(found->second)) return std::nullopt;
     return found->second;
   }
-  // Though all positions may add the same, the state has risen from one to the next: what is kept relative to it is
-  // relative to another state at each, and is not to be taken out of sums.
+  // Makes a value depend on the position even if it is the same for all positions. The state rises from one position to
+  // the next, so a value relative to it differs at each and must not be taken out of sums.
   ExprId of_this_position(ExprId e) {
     auto wires = free_wires(scratch_, e);
     if (contains(wires, wire_)) return e;
@@ -151,8 +152,8 @@ class InOrder {
     }
     return whole(known->second);
   }
-  // What takes the position at hand changes the state that has risen, in an array of its own, piece by piece if need
-  // be: until it has, others may read the state as it was.
+  // Writes the risen state into an array of its own, which absorbs the current position, possibly piece by piece. Until
+  // it is complete, other columns may read the old state.
   void rise(ArrayId state, std::vector<Column>& absorb) {
     const auto& array = scratch_.at(state);
     const auto risen = new_array(scratch_, array.name, array.type, array.wires, array.span);
@@ -171,7 +172,7 @@ class InOrder {
     return with_operands(scratch_, e, [&](ExprId operand) { return read_in_place(operand, array, other); });
   }
 
-  // ---- what one position adds: the value at b, there called c ----
+  // ---- what one position adds: the value at b, which becomes the current position c ----
   ExprId at_position(ExprId e, const PrefixEdge& edge) {
     const auto node = scratch_.at(e).node;
     if (const auto* read = std::get_if<Access>(&node)) return at_position(*read, edge);
@@ -190,7 +191,7 @@ class InOrder {
     if (!there) return scratch_.intern(std::move(read));
     return instance(napkin::renamed(std::move(read), {{edge.reduced, wire_}}));
   }
-  // What a pointwise column makes of the position that is kept, or of both, is written out.
+  // Writes out a pointwise column that depends on the kept position, or on both.
   ExprId of_both(const Access& read, const PrefixEdge& edge) {
     const auto made = producer_.find(read.array);
     const bool plain = made != producer_.end() && !made->second->fold && !made->second->carried &&
@@ -205,7 +206,7 @@ class InOrder {
       return to.contains(position->wire) ? scratch_.intern(Position{to.at(position->wire)}) : e;
     return with_operands(scratch_, e, [&](ExprId operand) { return renamed(operand, to); });
   }
-  // What a column makes at the wires of a read in place of its own: a column of those wires.
+  // A read of a column's array along other wires is computed by a copy of the column with those wires.
   ExprId instance(const Access& read) {
     const ExprId own = scratch_.intern(read);
     const auto made = producer_.find(read.array);
@@ -221,7 +222,7 @@ class InOrder {
     others_.push_back({array_there, renamed(column.value, *to), column.fold, column.over, {}, {}});
     return instances_[own] = whole(array_there);
   }
-  // Of the position that is kept, only what follows from what lies before it may be read.
+  // At the kept position, only the carried states and pointwise columns that follow from them may be read.
   ExprId state_of(const Access& read, const PrefixEdge& edge) {
     const auto found = prefixes_.find(read.array);
     if (found != prefixes_.end() && rises_.contains(found->second)) possible_ = false;
@@ -231,7 +232,7 @@ class InOrder {
   ExprId whole(ArrayId array) { return read_whole(scratch_, array); }
 
   // ---- the rest ----
-  // What lies before is made of columns, so that nothing but taking it in order spares computing them again.
+  // Whether columns here compute the reduced values. If not, taking positions in order saves no recomputation.
   bool computed_here() const {
     return std::ranges::any_of(earlier_, [&](const Column& column) {
       const auto all = reads(scratch_, column);
@@ -272,7 +273,8 @@ class InOrder {
     name_rules(now, before);
     return now;
   }
-  // What is computed once, and that pieces read, stands before the first piece, though it may be needed in the end.
+  // Columns that are computed once and that pieces read move before the first piece, even if they come from the finish
+  // list.
   void put_first(Absorbed& now, const std::vector<Column>& before) {
     auto& to = now.programs;
     std::set<ArrayId> read, carried;
@@ -291,7 +293,8 @@ class InOrder {
         possible_ = false;
     append(now.before, first);
   }
-  // A reduction of what another one makes, and nobody else reads, is one over the wires of both.
+  // A reduction over the output of another reduction that nothing else reads becomes one reduction over the wires of
+  // both.
   void sum_at_once(Column& outer, Streamable& all, const std::set<ArrayId>& needed) {
     const auto* read = std::get_if<Access>(&scratch_.at(outer.value).node);
     if (!outer.fold || !read || outer.value != whole(read->array) || needed.contains(read->array)) return;
@@ -307,7 +310,7 @@ class InOrder {
     std::ranges::sort(outer.over);
     all.piece.erase(inner);
   }
-  // The state as it stands, or what follows from it.
+  // The state itself, or the value that finish computes from it.
   ExprId finished(ArrayId state) {
     const auto found = shown_.find(state);
     return found == shown_.end() ? whole(state) : found->second;
@@ -336,15 +339,15 @@ class InOrder {
   Diagram& scratch_;
   WireId wire_;
   std::map<ArrayId, const Column*> producer_;
-  std::map<ArrayId, ArrayId> prefixes_;  // of each kept one, the state without the wire
+  std::map<ArrayId, ArrayId> prefixes_;  // by array of a prefix reduction: the state without the wire
   std::set<ArrayId> states_;
   std::map<ExprId, ExprId> instances_;    // of columns at other wires
-  std::vector<Column> earlier_, others_;  // reductions along the wire, and what is left
+  std::vector<Column> earlier_, others_;  // reductions over earlier positions along the wire, and all other columns
   std::vector<Rewriting> trace_;
   std::vector<std::pair<AxisId, AxisId>> same_size_;
-  std::map<ArrayId, ExprId> rises_;    // of extremes, by their states
-  std::map<ExprId, ArrayId> at_each_;  // what adds the same at each position
-  std::map<ArrayId, ExprId> shown_;    // what states are worth, where it is not they themselves
+  std::map<ArrayId, ExprId> rises_;    // increase per position of extremes, by state
+  std::map<ExprId, ArrayId> at_each_;  // values that are the same at each position
+  std::map<ArrayId, ExprId> shown_;    // values of states that differ from the states themselves
   bool possible_ = true;
 };
 

@@ -1,4 +1,4 @@
-// What each column is, seen from one streamed wire, and what every read in it depends on.
+// The kind of each column with respect to one streamed wire, and what every read in it depends on.
 #pragma once
 
 #include <set>
@@ -10,14 +10,15 @@
 namespace napkin {
 
 // free: does not vary with the wire; piece: the position alone determines it; reduction: folds over the wire; finish:
-// finished reductions alone determine it; mixed: both, and so written out inside the reductions that read it.
+// finished reductions alone determine it; mixed: depends on both, so it is written out inside the reductions that read
+// it.
 enum class ColumnKind { free, piece, reduction, finish, mixed };
 
 class Kinds {
  public:
   Kinds(const Diagram& scratch, WireId wire) : scratch_(scratch), wire_(wire) {}
 
-  // In the order of the columns. `value` and `old` are what the column's value and its carried state depend on.
+  // Call in the order of the columns. `value` is what the column's value depends on.
   ColumnKind classify(const Column&, Dependence value);
   void add_state(ArrayId array) { states_.insert(array); }
 
@@ -25,9 +26,9 @@ class Kinds {
   bool mixed(ArrayId array) const { return mixed_.contains(array); }
   bool piece(ArrayId array) const { return pieces_.contains(array); }
   bool state(ArrayId array) const { return states_.contains(array); }
-  // A piece read at another place than its own may lie in another piece.
+  // Whether a piece is read at another place than its own, which may lie in another piece.
   bool elsewhere(const Access&) const;
-  bool whole(const Access&) const;  // every wire at its own place
+  bool whole(const Access&) const;  // whether every wire is read at its own place
 
  private:
   const Diagram& scratch_;

@@ -1,4 +1,4 @@
-// How often a wire must be swept over: once for every reduction in a chain of those that do not separate.
+// How many sweeps over a wire are needed: one for every reduction in a chain of reductions that do not separate.
 #include <algorithm>
 #include <map>
 
@@ -8,7 +8,7 @@
 namespace napkin {
 namespace {
 
-// The columns that a column's value comes from, itself included.
+// All columns that a column's value is computed from, itself included.
 std::set<ArrayId> sources(const Diagram& diagram, const std::vector<Column>& columns, const Column& of) {
   std::set<ArrayId> all{of.output};
   for (auto column = columns.rbegin(); column != columns.rend(); ++column)
@@ -20,7 +20,7 @@ std::set<ArrayId> sources(const Diagram& diagram, const std::vector<Column>& col
 }  // namespace
 
 int passes(Diagram& scratch, const std::vector<Column>& columns, WireId wire, const std::set<ArrayId>& needed) {
-  std::map<ArrayId, int> finished;  // the sweep after which a reduction over the wire is there
+  std::map<ArrayId, int> finished;  // the sweep after which each reduction over the wire is known
   int most = 0;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const auto& column = columns[i];

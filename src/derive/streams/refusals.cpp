@@ -1,4 +1,4 @@
-// Refusals in words; see refusals.hpp.
+// Writes refusals in words; see refusals.hpp.
 #include "derive/streams/refusals.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 namespace napkin {
 namespace {
 
-// The first expression below `e`, from the outside in, of which `holds` is true.
+// The first expression below `e`, from the outside in, for which `holds` is true.
 std::optional<ExprId> first_below(const Diagram& diagram, ExprId e, const std::function<bool(ExprId)>& holds) {
   if (holds(e)) return e;
   if (const auto* cast = std::get_if<Cast>(&diagram.at(e).node)) return first_below(diagram, cast->value, holds);
@@ -37,7 +37,7 @@ std::optional<ExprId> late_condition(const Diagram& diagram, const Algebra& alge
   });
 }
 
-// The rounding alone stands in the way.
+// Whether only a rounding prevents the separation.
 bool rounding_mixes(Diagram& diagram, Algebra& algebra, ExprId mixing) {
   const auto* cast = std::get_if<Cast>(&diagram.at(mixing).node);
   if (!cast) return false;
@@ -46,7 +46,7 @@ bool rounding_mixes(Diagram& diagram, Algebra& algebra, ExprId mixing) {
   });
 }
 
-// A sum of which each term separates, so that it alone would too.
+// Whether every term of a sum separates, so that the sums of the single terms could be streamed.
 bool separates(Algebra& algebra, ExprId e) {
   const Sum sum = algebra.normal(e);
   return sum.size() > 1 && std::ranges::all_of(sum, [&](const Term& term) {

@@ -1,4 +1,4 @@
-// A statement that needs several sweeps over an axis: each sweep a statement.
+// Splits a statement that needs several sweeps over an axis into one statement per sweep.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -58,7 +58,7 @@ class Sweeper {
 
   Sweeps made_;
   Statement statement_{};
-  std::map<ExprId, ExprId> known_;  // reductions of the statement: how their arrays are read
+  std::map<ExprId, ExprId> known_;  // how the array of each reduction of the statement is read
 };
 
 }  // namespace

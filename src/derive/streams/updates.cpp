@@ -1,4 +1,4 @@
-// Updates of states: maxima, weights, means, moments, sums, in the order in which they need each other; see
+// Writes the updates of states: maxima, weights, means, moments and sums, in the order of their dependences; see
 // updates.hpp.
 #include "derive/streams/updates.hpp"
 
@@ -38,18 +38,18 @@ class UpdateWriter {
   }
 
  private:
-  // The same expression of the state and, in merge, of the other one.
+  // The same expression for the state and, in merge, for the other state.
   struct Pair {
     ExprId mine, theirs;
   };
-  // A number near what a body is, how far the body is from it, and how often both count.
+  // A reference value near a part of the body, the distance of the body from it, and its coefficient.
   struct Level {
     Sum of;
     ExprId value, distance;
     double factor = 1;
   };
   struct Moved {
-    std::vector<Level> levels;  // what the centre consists of now
+    std::vector<Level> levels;  // the values that now make up the centre
     Pair shift;                 // old centre - new centre
   };
 
@@ -63,7 +63,7 @@ class UpdateWriter {
     to_.init.push_back({array, scratch_.intern(Constant{identity}), nullptr, {}, {}, {}});
     to_.other.push_back(twin(scratch_, array, "'"));
   }
-  // Of these the old value and the new one are needed at once.
+  // Whether other updates need the old and the new value of this state at once.
   bool is_compared(std::size_t i) const {
     const auto refers = [&](const State& s) { return s.reference && s.reference->state == i; };
     const auto subtracts = [&](const Centre& c) {
@@ -109,7 +109,8 @@ class UpdateWriter {
     to_.merge.push_back(pointwise(array, join(state.reduction, repaired(repair, both(state.array)))));
   }
 
-  // An extreme of nothing stays what it is: infinity times a factor that is zero would be no number.
+  // Scales an extreme and joins the piece to it. An extreme over nothing stays unscaled, because infinity times zero
+  // would be NaN.
   void extreme_into(ArrayId array, const State& state, Pair repair) {
     const ExprId nothing = number(state.reduction->identity);
     const auto scaled = [&](ExprId factor, ExprId old) {
@@ -122,7 +123,7 @@ class UpdateWriter {
     to_.merge.push_back(pointwise(array, join(state.reduction, all)));
   }
 
-  // The mean moves by the average of what a piece has beyond it. Weights that are all zero leave it where it is.
+  // The mean moves by the weighted average of the piece's distances from it. If all weights are zero it stays.
   void move(const Centre& centre) {
     if (!centre.mean) return move_with_extremes(centre);
     const auto& weights = found_.all[centre.total];
@@ -173,7 +174,7 @@ class UpdateWriter {
     const ExprId distance = apply("-", algebra_.build(found_.all[extreme.state].body), newer);
     return {extreme.of, value, distance, extreme.factor};
   }
-  // log(u / m) rather than log(u) - log(m).
+  // Computes log(u / m) rather than log(u) - log(m).
   Level level_of_logarithm(const Centre::Extreme& extreme) {
     const ExprId newer = divisor(newer_.at(extreme.state));
     const ExprId value = logarithm(extreme, newer);
@@ -183,7 +184,7 @@ class UpdateWriter {
     const auto& log = std::get<Apply>(scratch_.at(extreme.of[0].factors[0].first).node);
     return algebra_.apply(log.function->name, {of});
   }
-  // A state that has seen nothing has no distances, and so nothing to repair.
+  // How far an old extreme is from the new one. An empty state contains no distances, so its shift is 0.
   ExprId beyond(ExprId old, std::size_t state) {
     const ExprId nothing = apply("==", old, number(found_.all[state].reduction->identity));
     const ExprId far = apply("-", old, read(newer_.at(state)));
@@ -202,7 +203,7 @@ class UpdateWriter {
     return {read(mine), read(theirs)};
   }
 
-  // Those of high powers first: they are repaired by the old lower ones.
+  // States of high powers come first, because rescaling them needs the old values of the lower ones.
   std::vector<const State*> moments() const {
     std::vector<const State*> all;
     for (const auto& state : found_.all)
@@ -228,9 +229,9 @@ class UpdateWriter {
     to_.absorb.push_back({state.array, relative(state, {body}), state.reduction, state.over, state.array, {}});
     to_.merge.push_back(pointwise(state.array, apply("+", all.mine, all.theirs)));
   }
-  // The moment about the new centres, of moments about the old.
+  // The moment about the new centres, computed from moments about the old ones.
   ExprId about_new(ArrayId array, const Moment& of, bool theirs) {
-    std::optional<ExprId> all;  // added up first: one rounding of a large number less
+    std::optional<ExprId> all;  // summed before the large moment is added, which saves one rounding of a large number
     for (auto lower = of.lower.rbegin(); lower != of.lower.rend(); ++lower) {
       const auto& [powers, below] = *lower;
       ExprId part = relative_to_new(below, of, powers, theirs);
@@ -245,14 +246,14 @@ class UpdateWriter {
   std::optional<std::size_t> scale_of(const Moment& moment, std::size_t i) const {
     return moment.scales.empty() ? std::nullopt : moment.scales[i];
   }
-  // By how much a centre moves, relative to its scale.
+  // The shift of a centre, relative to its scale.
   ExprId moved_by(const Moment& of, std::size_t i, bool theirs) {
     const auto& shift = moved_.at(of.centres[i]).shift;
     const ExprId by = theirs ? shift.theirs : shift.mine;
     const auto scale = scale_of(of, i);
     return scale ? apply("/", by, divisor(newer_.at(*scale))) : by;
   }
-  // A moment of some powers relative to the scales as they are now. Of degree one it was relative to none.
+  // A moment of these powers relative to the new scales. A moment of degree one was stored without a scale.
   ExprId relative_to_new(ArrayId array, const Moment& of, const Powers& powers, bool theirs) {
     ExprId value = theirs ? both(array).theirs : both(array).mine;
     const bool single = std::accumulate(powers.begin(), powers.end(), 0) == 1;
@@ -266,9 +267,9 @@ class UpdateWriter {
     return value;
   }
   Level level(const Sum& of, ExprId value) { return {of, value, apply("-", algebra_.build(of), value)}; }
-  // Zero where the term does not count, whatever stands there.
+  // The distance of the body from the levels, or 0 where the term is masked out.
   ExprId distance(Sum body, const std::vector<Level>& levels, const Term& weight) {
-    // An extreme is subtracted from what it is the extreme of, so that of two large numbers the small rest adds up.
+    // Each extreme is subtracted from its own expression, so that small differences of large numbers are added.
     Sum apart, beyond;
     for (const auto& level : levels) {
       const Sum rest = add(body, scale(level.of, -level.factor));
@@ -308,7 +309,7 @@ class UpdateWriter {
     const auto repair = new_array(scratch_, "r", type, scratch_.at(array).wires, scratch_.at(array).span);
     return repairs_[key] = named(repair, all.mine, all.theirs);
   }
-  // As wide as what it repairs.
+  // f64 if a state that it rescales is.
   Datatype repair_type(const Reference& reference) const {
     const auto wide = [&](const State& s) {
       return s.reference == reference && scratch_.at(s.array).type == Datatype::f64;
@@ -318,13 +319,13 @@ class UpdateWriter {
   Pair repaired(const std::optional<Pair>& repair, Pair value) {
     return repair ? Pair{apply("*", repair->mine, value.mine), apply("*", repair->theirs, value.theirs)} : value;
   }
-  // (old / new)^k. A maximum of nothing, and one of zeros, scales what is zero anyway.
+  // (old / new)^k. A maximum over nothing, or over zeros, only scales zeros, so its value does not matter.
   ExprId shrunk(ExprId old, const Reference& reference, ArrayId newer) {
     Term share;
     share.factors = {{apply("/", apply("max", old, number(0)), divisor(newer)), reference.ratio}};
     return algebra_.build(share);
   }
-  // What is divided by in place of a maximum that is not above zero: one. A column of its own.
+  // The maximum, or 1 if it is not above zero, as a column of its own.
   ExprId divisor(ArrayId maximum) {
     if (!divisors_.contains(maximum)) {
       const auto made = divisors_[maximum] = next(maximum, "scale");
@@ -333,7 +334,7 @@ class UpdateWriter {
     }
     return read(divisors_.at(maximum));
   }
-  // u with exp(g) written exp(g - maximum), or a^k written (a / maximum)^k.
+  // The body with exp(g) written as exp(g - maximum), or a^k as (a / maximum)^k.
   ExprId relative(const State& state, Sum body) {
     if (!state.reference) return algebra_.build(body);
     const auto newer = newer_.at(state.reference->state);
@@ -388,7 +389,7 @@ class UpdateWriter {
   std::map<std::size_t, ArrayId> newer_;  // by state
   std::map<std::tuple<std::size_t, double, bool>, Pair> repairs_;
   std::map<ArrayId, ArrayId> divisors_;             // by maximum
-  std::vector<Moved> moved_;                        // as the centres
+  std::vector<Moved> moved_;                        // in the order of the centres
   std::vector<std::pair<ArrayId, ArrayId>> means_;  // old and new
 };
 

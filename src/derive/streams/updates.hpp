@@ -1,7 +1,7 @@
-// How states take a piece and join each other: the updates of a stream's absorb and merge, from what it carries.
+// How states absorb a piece and merge: the updates in a stream's absorb and merge programs, from the carried states.
 //
-// A change of the maximum that exponentials are kept relative to repairs their sums by one factor, a centre that moves
-// repairs the moments about it by lower ones; merging two states is the same repair on both sides.
+// When the maximum that exponentials are relative to changes, one factor repairs their sums. When a centre moves, the
+// moments about it are repaired from lower ones. Merging two states repairs both sides in the same way.
 #pragma once
 
 #include "derive/states/states.hpp"

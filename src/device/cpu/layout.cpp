@@ -1,5 +1,6 @@
-// Chooses for every column the innermost loop along which most of what it reads and writes lies together. Tiles are
-// copied anyway, so the first column that reads one decides how it lies; computed arrays lie as they are declared.
+// Chooses for every column the innermost loop along which most of the arrays that it reads and writes are contiguous.
+// Tiles are copied anyway, so that the first column that reads a tile decides its layout. Computed arrays have the
+// layout in which they are declared.
 #include "device/cpu/layout.hpp"
 
 #include <algorithm>
@@ -12,7 +13,7 @@
 namespace napkin {
 namespace {
 
-// One step along the wire is one step of the index.
+// True if one step along the wire is one step of the index.
 bool follows(const Index& index, WireId wire) {
   return index.divisor == 1 && std::any_of(index.terms.begin(), index.terms.end(), [&](const auto& term) {
            return term == std::pair<WireId, std::int64_t>{wire, 1};
@@ -58,7 +59,7 @@ class Chooser {
     if (best.wire) settle(compute, *best.wire);
   }
 
-  // How many arrays do not lie together along the wire.
+  // Counts the arrays that are not contiguous along the wire.
   int scattered(const Compute& compute, WireId wire) {
     int count = 0;
     const auto& wires = diagram_.at(compute.column.output).wires;

@@ -1,4 +1,4 @@
-// Which loop of every column is innermost, and how the tiles that it reads lie in memory for that.
+// Which loop of every column is innermost, and how the tiles that it reads are laid out for that loop.
 #pragma once
 
 #include <map>
@@ -9,7 +9,8 @@
 
 namespace napkin {
 
-// The innermost loop of a column runs along one wire, its lanes: of the result, or of what is folded.
+// The innermost loop of a column runs along one wire, whose positions are its lanes: a wire of the result, or a folded
+// one.
 struct Lanes {
   std::optional<WireId> wire;  // none: the column is a single number
   bool folded = false;
@@ -17,7 +18,7 @@ struct Lanes {
 
 struct CpuLayout {
   std::map<const Compute*, Lanes> lanes;
-  std::map<BufferId, std::size_t> fastest;  // dimension of a tile that lies together; else the last
+  std::map<BufferId, std::size_t> fastest;  // dimension of a tile that is contiguous; if absent, the last
 };
 CpuLayout cpu_layout(const LoopNest&);
 

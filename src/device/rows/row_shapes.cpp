@@ -1,4 +1,4 @@
-// Shapes of rows are listed by the length of the wire along lanes.
+// Lists the shapes of rows to try, by the length of the wire along lanes.
 #include "device/rows/row_shapes.hpp"
 
 #include "derive/columns.hpp"
@@ -18,7 +18,8 @@ std::vector<WireId> wires_along_memory(const Kernel& kernel) {
   const auto add = [&](WireId wire) {
     if (!contains(all, wire)) all.push_back(wire);
   };
-  // The next position in a part is the next in memory. The next part is not.
+  // If an axis is divided into parts, the position within a part runs along memory, and the number of the part does
+  // not.
   for (const auto& read : inputs_read(kernel.program)) {
     if (read.at.empty()) continue;
     const auto& terms = read.at.back().terms;
@@ -33,7 +34,7 @@ std::vector<WireId> wires_along_memory(const Kernel& kernel) {
 
 namespace {
 
-// As many values as fill 16 bytes, of the smallest type.
+// Returns how many values of the smallest type fill 16 bytes.
 std::int64_t vector_of(const Kernel& kernel, WireId lanes) {
   std::int64_t bytes = 16;
   for (const auto& read : inputs_read(kernel.program))
@@ -45,8 +46,8 @@ std::int64_t vector_of(const Kernel& kernel, WireId lanes) {
   return 16 / bytes;
 }
 
-// Values of a lane, and the most warps that then have a row. Lanes have few values while few warps have a row, because
-// many warps hide more of the latency of memory. They have more where rows are long.
+// The number of values of a lane, and the largest number of warps that a row then has. Lanes have few values if few
+// warps suffice for a row, because many warps hide more of the latency of memory. They have more if rows are long.
 struct LaneLoad {
   std::int64_t values;
   int most_warps;
@@ -55,7 +56,7 @@ constexpr LaneLoad loads_whole[] = {{8, 1}, {16, 8}, {32, 16}, {64, 16}, {32, 32
 constexpr int warps_staged[] = {32, 16};
 constexpr LaneLoad loads_short[] = {{8, 4}}, loads_piece[] = {{16, 4}, {8, 4}};
 
-// The number is a power of two, so that folds can halve.
+// Returns the number of warps of a row. It is a power of two, so that folds can halve.
 int warps_for(std::int64_t length, std::int64_t values) {
   int warps = 1;
   while (warps * lanes_of_warp * values < length) warps *= 2;

@@ -5,14 +5,14 @@
 
 namespace napkin {
 
-// What becomes of the wire along lanes: it is grouped, whole in registers, streamed, or whole in shared memory.
+// How the wire along lanes is split: it is grouped, whole in registers, streamed, or whole in shared memory.
 enum class RowSplit : std::uint8_t { grouped, whole, streamed, staged };
 struct RowShape {
   WireId lanes;
   RowSplit split = RowSplit::whole;
   std::int64_t vector = 1, vectors = 1;
   int warps_of_row = 1;  // warps of a row
-  bool shares = true;    // rows of a block share what they all read
+  bool shares = true;    // rows of a block share inputs that they all read
 
   std::int64_t piece() const { return vector * vectors * warps_of_row * lanes_of_warp; }
 };
@@ -21,7 +21,7 @@ struct RowShape {
 std::vector<Access> inputs_read(const Program&);
 // The wires that are contiguous in the memory of inputs, then those of outputs.
 std::vector<WireId> wires_along_memory(const Kernel&);
-// What is worth an attempt with one of them along lanes, best first.
+// The shapes worth an attempt with one of these wires along lanes, best first.
 std::vector<RowShape> row_shapes(const Kernel&, const Verdict&, std::size_t leaf);
 
 }  // namespace napkin

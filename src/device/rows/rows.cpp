@@ -6,15 +6,15 @@
 namespace napkin {
 namespace {
 
-constexpr std::int64_t row_addresses = 40;  // registers of a lane: what a compiler needs beside values
-// The same where several blocks share an SM. Under the launch bounds that follow from it, neither softmax nor layernorm
+constexpr std::int64_t row_addresses = 40;  // registers of a lane that a compiler needs besides values
+// The same if several blocks share an SM. Under the launch bounds that follow from it, neither softmax nor layernorm
 // nor rmsnorm of f16 or f32 spills along 128 to 50000 positions. A test compiles the kernels with the least to spare.
 constexpr std::int64_t least_beside = 31;
 constexpr std::int64_t spare_in_rows = 24;  // registers that several blocks on an SM should leave
 constexpr int most_blocks_together = 3;
 constexpr double least_threads_per_sm = 1536;  // of every device from capability 8.0 on: CUDA's programming guide
 constexpr std::int64_t longest_window = 64;    // positions of other wires that a lane folds one after another
-constexpr std::int64_t rows_of_block = 4;      // where one warp has a row
+constexpr std::int64_t rows_of_block = 4;      // if one warp has a row
 constexpr std::int64_t warps_of_core = 32;     // at least, before rows of one block share what they read
 constexpr std::int64_t partial_bytes = 8;
 
@@ -38,7 +38,7 @@ bool has_lanes(const RowNest& found, const Column& column) {
 
 // The partition
 
-// Every wire that can be grouped without a merge, but the one along lanes.
+// Returns every wire that can be grouped without a merge, except the one along lanes.
 std::vector<WireId> wires_of_rows(const Kernel& kernel, WireId lanes) {
   std::vector<WireId> rows;
   for (const auto& verdict : kernel.derivation->verdicts) {
@@ -47,14 +47,16 @@ std::vector<WireId> wires_of_rows(const Kernel& kernel, WireId lanes) {
   }
   return rows;
 }
-// The innermost wire of rows that some input lacks, which has numbers for every position along lanes.
+// Returns the innermost row wire that is missing in an input with values for every position along lanes. Rows along
+// this wire read the same values of that input.
 std::optional<WireId> shared_row(const RowAttempt& attempt) {
   for (auto row = attempt.rows.rbegin(); row != attempt.rows.rend(); ++row)
     for (const auto& read : inputs_read(attempt.kernel.program))
       if (moves(read.at, attempt.shape.lanes) && !moves(read.at, *row)) return *row;
   return {};
 }
-// A block has as many shared rows as the plan says, while there are enough blocks.
+// Returns how many rows along the shared wire a block has: as many as the partition says, or fewer if there would be
+// too few blocks.
 std::int64_t shared_rows(const RowAttempt& attempt, WireId wire) {
   const auto& shape = attempt.shape;
   auto rows = attempt.size(wire);
@@ -95,7 +97,7 @@ Partition partition_of(const RowAttempt& attempt) {
     throw Infeasible{refused.reason};
   return partition;
 }
-// Axes become so long that the emitted text holds for longer ones too, as far as lanes reach.
+// Lowers the kernel with axes lengthened as far as lanes reach, so that the emitted code also holds for longer axes.
 LoopNest nest_of(const RowAttempt& attempt, const Partition& partition) {
   const auto& shape = attempt.shape;
   auto kernel = make_kernel(attempt.kernel.derivation, partition);
@@ -146,7 +148,8 @@ RowRead kind_of(const RowAttempt& attempt, const LoopNest& nest, const Compute& 
   const bool kept = contains(nest.scratch.at(compute.column.output).wires, lanes);
   return kept && moves(read.at, lanes) ? RowRead::window : RowRead::in_place;
 }
-// Columns may read one input in different ways, or at different positions. Then all of them read it in place.
+// Finds how each input is read. If columns read one input in different ways, or at different positions, all of them
+// read it in place.
 std::map<BufferId, RowRead> find_reads(const RowAttempt& attempt, const LoopNest& nest) {
   std::map<BufferId, RowRead> reads;
   std::map<BufferId, std::vector<Index>> read_at;
@@ -179,7 +182,7 @@ void check_outputs(const RowAttempt& attempt, const LoopNest& nest) {
       throw infeasible("`{}` is not contiguous along {} in memory", array.name, attempt.lanes());
   }
 }
-// At least one array is as large as all rows together. Otherwise rows read much more than there is.
+// Checks that at least one array has the wires of all rows. Otherwise rows would read the same values many times.
 void check_traffic(const RowAttempt& attempt, const LoopNest& nest) {
   auto all = attempt.rows;
   all.push_back(attempt.shape.lanes);
@@ -199,14 +202,14 @@ std::vector<const Compute*> columns_of(const LoopNest& nest) {
   });
   return columns;
 }
-// Several warps of a row exchange partial results of folds.
+// Returns the bytes in which several warps of a row exchange partial results of folds.
 std::int64_t bytes_of_folds(const RowNest& found) {
   const auto folds = [&](const Compute* compute) { return contains(compute->column.over, found.lanes); };
   return found.warps_of_row > 1 && std::ranges::any_of(columns_of(*found.nest), folds)
              ? 2 * found.warps_of_row * partial_bytes
              : 0;
 }
-// What is computed along a staged row is inlined: it is computed again wherever it is read.
+// Arrays computed along a staged row are inlined: they are computed again wherever they are read.
 std::map<BufferId, const Compute*> inlined_along_rows(const RowNest& found) {
   std::map<BufferId, const Compute*> inlined;
   for (const auto* compute : columns_of(*found.nest)) {
@@ -217,7 +220,7 @@ std::map<BufferId, const Compute*> inlined_along_rows(const RowNest& found) {
   }
   return inlined;
 }
-// Folds along a row loop over it, and so does what saves it.
+// Counts the loops over a row that read the buffer: folds along the row, and saves of results along it.
 std::ptrdiff_t loops_that_read(const RowNest& found, BufferId id) {
   const auto reads = [&](const auto& self, const Compute& compute) -> bool {
     return std::ranges::any_of(compute.reads, [&](const auto& read) {
@@ -231,8 +234,8 @@ std::ptrdiff_t loops_that_read(const RowNest& found, BufferId id) {
     return (saved || contains(compute->column.over, found.lanes)) && reads(reads, *compute);
   });
 }
-// Shared memory holds what several loops over the row read. A lane reads there what it has written itself, so that
-// nobody waits.
+// Stages the inputs that several loops over a row read in shared memory. A lane reads there only values that it has
+// written itself, so that no barrier is needed.
 void stage_rows(RowNest& found, const RowAttempt& attempt) {
   auto& bytes = found.shared_bytes;
   for (auto& [id, read] : found.reads) {
@@ -269,7 +272,8 @@ std::int64_t registers_of(const RowNest& found, BufferId id) {
   }
   return (along ? found.values() : 1) * (bytes > 4 ? 2 : 1);
 }
-// Rows of one block may follow one another. Then another block hides the latency of memory.
+// If a block computes rows one after another, two blocks must fit on an SM, so that another block hides the latency of
+// memory.
 void check_registers(const RowNest& found, const RowAttempt& attempt) {
   const bool follow = std::ranges::any_of(found.partition.splits, [&](const Split& split) {
     return split.kind == SplitKind::stream && split.wire != found.lanes;
@@ -280,7 +284,8 @@ void check_registers(const RowNest& found, const RowAttempt& attempt) {
     throw infeasible("a row of {} takes {} registers of each thread of {} warps, which has {}", attempt.lanes(),
                      found.registers, found.warps_of_row, room);
 }
-// Rows on their way hide the latency of memory, so that the compiler is told to leave registers for several blocks.
+// Returns how many blocks the compiler should leave registers for on an SM. Rows that other blocks are loading hide the
+// latency of memory.
 int blocks_together(const RowNest& found, const Hardware& hardware) {
   const auto threads = found.warps * lanes_of_warp, least = found.registers - row_addresses + least_beside;
   const auto& limit = hardware.limits.threads_per_sm;

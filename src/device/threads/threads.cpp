@@ -1,9 +1,10 @@
-// A kernel's groups become blocks and threads: the theory's own group rule applied once more, to the piece of the
-// innermost group. Each thread computes its own cells of every output, alone; what lacks the wire is recomputed.
+// Turns the groups of a kernel into blocks and threads. The theory's group rule is applied once more, to the piece of
+// the innermost group: each thread computes its own elements of every output by itself, and recomputes the columns that
+// lack the divided wire.
 //
-// Wires that all columns carry are split first, for that recomputes nothing. Streams below the blocks, which stage
-// tiles in registers, are left out; those that remain get a finer piece so that a thread's temporaries stay small.
-// Sizes here are those of whole pieces, so that the text holds for any size.
+// Wires that all columns have are divided first, because that recomputes nothing. Streams below the blocks, which stage
+// tiles in registers, are removed. The remaining streams get shorter pieces, so that a thread's temporaries stay small.
+// Sizes here are those of whole pieces, so that the emitted code holds for any size.
 #include "device/threads/threads.hpp"
 
 #include <algorithm>
@@ -26,7 +27,7 @@ struct Share {
   WireId wire;
   std::int64_t piece;  // of the innermost group
   bool recomputes;     // some column lacks the wire
-  bool streamed;       // each piece of a stream is shared out
+  bool streamed;       // threads divide each piece of a stream among them
   std::int64_t parts = 1;
 
   std::int64_t size() const { return pieces_of(piece, parts); }
@@ -89,7 +90,7 @@ class Threading {
     }
     return groups;
   }
-  // Below the blocks streams are left out, and groups where they are more than a block has threads.
+  // Removes the streams below the blocks, and the groups there if they are more than the threads of a block.
   void leave_to_threads() {
     const auto below = [&](const Split& s) { return s.level > result_.block_level; };
     const bool crowded = groups_below() > most_threads;
@@ -112,8 +113,8 @@ class Threading {
     return std::count_if(kernel_.partition.splits.begin(), kernel_.partition.splits.end(),
                          [&](const Split& s) { return s.kind == SplitKind::stream && s.wire == wire; });
   }
-  // Kept by every output, folded by no column, and read at its own place by all; if streamed then once,
-  // around all columns that carry it.
+  // True if every output has the wire, no column folds it, and all columns read it at their own position. If the wire
+  // is streamed, there is one stream of it, which encloses all columns that have the wire.
   bool may_share(WireId wire) const {
     const auto& diagram = kernel_.program.scratch;
     const auto kept = [&](ArrayId output) { return contains(diagram.at(output).wires, wire); };
@@ -122,7 +123,7 @@ class Threading {
     return std::none_of(columns_.begin(), columns_.end(),
                         [&](const Column* c) { return contains(c->over, wire) || reads_elsewhere(*c, wire); });
   }
-  // Whether loops over the wire enclose every column that carries it.
+  // True if loops over the wire enclose every column that has it.
   bool is_inside(const std::vector<Step>& steps, WireId wire) const {
     return std::all_of(steps.begin(), steps.end(), [&](const Step& step) {
       if (const auto* loop = std::get_if<Loop>(&step)) return loop->wire == wire || is_inside(loop->body, wire);
@@ -160,7 +161,8 @@ class Threading {
       }
   }
 
-  // The wire with the longest piece left, the fastest one among equals; none if that would be too many threads.
+  // Returns the wire with the longest remaining piece, the innermost of equals; null if dividing it needs too many
+  // threads.
   Share* longest(bool recomputing, std::int64_t limit) {
     Share* best = nullptr;
     for (auto& share : shares_)
@@ -217,7 +219,7 @@ class Threading {
     kernel.partition.splits.insert(kernel.partition.splits.end(), more.begin(), more.end());
     return kernel;
   }
-  // Streams whose piece some temporary holds, where it is long.
+  // Returns shorter pieces for the streams whose piece is long and held by a temporary.
   std::vector<Split> finer_streams() const {
     std::vector<Split> finer;
     for (const auto& split : kernel_.partition.splits) {
@@ -233,7 +235,7 @@ class Threading {
     }
     return finer;
   }
-  // No other stream stands inside one of the wire: a finer piece is absorbed by all of the same columns.
+  // True if no other stream lies inside a stream of the wire, so that the same columns absorb a shorter piece.
   static bool is_innermost(const std::vector<Step>& steps, WireId wire, bool inside = false) {
     return std::all_of(steps.begin(), steps.end(), [&](const Step& step) {
       const auto* loop = std::get_if<Loop>(&step);
@@ -257,14 +259,14 @@ class Threading {
     return bytes;
   }
 
-  // What one thread has of a piece that long.
+  // Returns how much of a piece of this length belongs to one thread.
   std::int64_t own_extent(WireId wire, std::int64_t extent) const {
     for (const auto& each : spread())
       if (each.wire == wire) return pieces_of(extent, each.step) * each.share;
     return extent;
   }
 
-  // The smallest tiles first, while they fit.
+  // Stages the smallest tiles first, as long as they fit.
   void stage_tiles() {
     const auto& level = result_.hardware.levels[result_.block_level];
     const auto known =

@@ -9,7 +9,7 @@
 
 namespace napkin {
 
-// A streamed wire whose every piece is shared out to threads: thread n of `parts` has the n-th `share` positions of
+// A streamed wire, every piece of which is divided among threads: thread n of `parts` has the n-th `share` positions of
 // every `step`.
 struct Spread {
   WireId wire;
@@ -17,14 +17,14 @@ struct Spread {
 };
 
 // A kernel with one more level, that of threads, at its end. Groups down to `block_level` are blocks of the grid,
-// groups below it threads; tiles at it stand in shared memory as far as there is room.
+// groups below it are threads. Tiles at that level are in shared memory as long as they fit.
 struct ThreadedKernel {
   LoopNest nest;
   Hardware hardware;
   std::size_t block_level = 1;
   int threads = 32;  // of one block
   std::vector<Spread> spread{};
-  std::set<BufferId> staged{};  // tiles in shared memory; others are read where they are
+  std::set<BufferId> staged{};  // tiles in shared memory; others are read in place
   std::int64_t shared_bytes = 0;
   std::int64_t shared_alignment = 16;  // that all kernels of a file declare
 };

@@ -1,4 +1,4 @@
-// The products of an iteration are divided into those that lead it and those that trail it.
+// Divides the products of an iteration into those that lead it and those that trail it.
 #include "device/warpgroups/overlap.hpp"
 
 #include <fmt/format.h>
@@ -8,7 +8,7 @@
 namespace napkin {
 namespace {
 
-// The loop whose body has all products, and no loop inside that loads tiles.
+// Returns the loop whose body has all products and no loop inside that loads tiles; null if there is none.
 const For* loop_of_products(const Lowered& lowered, const WarpNest& found) {
   const auto* body = lowered.at(found.products.front().compute).block;
   const auto outside = [&](const Product& product) { return lowered.at(product.compute).block != body; };
@@ -30,7 +30,7 @@ void divide_products(OverlappedMainloop& step, const std::vector<Product>& produ
 bool may_trail(const OverlappedMainloop& step, const Compute* trailing) {
   return trailing->carried == trailing->to && !is_touched_beside(step.loop->body, *trailing);
 }
-// Returns why the iteration cannot be cut; empty where it can.
+// Returns why the iteration cannot be divided; empty if it can.
 std::string cut(OverlappedMainloop& step, const Lowered& lowered, const WarpNest& found) {
   const auto& planned = lowered.planned;
   step.loop = loop_of_products(lowered, found);

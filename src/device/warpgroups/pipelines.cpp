@@ -1,4 +1,4 @@
-// Tiles that one loop loads form one pipeline, and so does every tile that is loaded outside of all loops.
+// The tiles that one loop loads form one pipeline, and so does every tile that is loaded outside of all loops.
 #include "device/warpgroups/pipelines.hpp"
 
 #include "device/warps/shared_memory.hpp"
@@ -6,7 +6,7 @@
 namespace napkin {
 namespace {
 
-constexpr std::int64_t least_stages_to_keep = 2;  // outputs take no space from them
+constexpr std::int64_t least_stages_to_keep = 2;  // outputs are not staged if fewer would be left
 constexpr std::int64_t barrier_bytes = 8;
 
 // Which tiles
@@ -27,8 +27,8 @@ bool uses_tile(const Lowered& lowered, const WarpNest& found, const LoopStatemen
   const auto* compute = std::get_if<Compute>(&step.node);
   return compute && std::ranges::any_of(compute->reads, reads);
 }
-// A persistent block has to know from which step to which a tile is in use, so that it can load the tile of the next
-// piece.
+// Finds the first and the last statement that use the tile. A persistent block has to know them, so that it can load
+// the tile of its next output tile in time.
 TilePipeline pipeline_outside(const Lowered& lowered, const WarpNest& found, BufferId tile) {
   TilePipeline pipeline{nullptr, {tile}};
   for (const auto& step : lowered.nest->body.steps) {
@@ -47,7 +47,7 @@ const Compute* lasting(const LoopBody& block, const WarpNest& found) {
     return nullptr;
   return is_touched_beside(block, *last) ? nullptr : last;
 }
-// Loops inside come first.
+// Adds the pipelines of a loop, those of the loops inside it first.
 void add_pipelines(std::vector<TilePipeline>& all, const Lowered& lowered, const WarpNest& found, const For& loop) {
   bool innermost = true;
   for (const auto& step : loop.body.steps)
@@ -70,7 +70,7 @@ std::vector<TilePipeline> find_pipelines(const Lowered& lowered, const WarpNest&
 
 // How many stages, and where
 
-// One stage would never be empty for an iteration that begins before the one before it has ended.
+// An overlapped iteration begins before the one before it has ended, so that a single stage would never become empty.
 bool is_overlapped(const WarpNest& found, const TilePipeline& pipeline) {
   return found.step && found.step->loop == pipeline.loop;
 }

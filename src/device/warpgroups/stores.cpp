@@ -1,4 +1,4 @@
-// An output leaves in boxes if its fragments fill them.
+// Finds the outputs that TMA stores in boxes: those whose fragments fill the boxes.
 #include "device/warpgroups/stores.hpp"
 
 namespace napkin {
@@ -7,8 +7,8 @@ namespace {
 std::size_t dimension_of(const Array& array, WireId wire) {
   return static_cast<std::size_t>(std::ranges::find(array.wires, wire) - array.wires.begin());
 }
-// The output has rows and columns of fragments, and one of them runs along memory. TMA stops at the ends of arrays, but
-// not at those of pieces, so that fragments must fill the pieces of columns.
+// True if the output has rows and columns of fragments, and one of them runs along memory. TMA stops at the ends of
+// arrays, but not at the ends of pieces, so that fragments must fill the pieces of columns.
 bool may_leave_in_boxes(const Lowered& lowered, const Buffer& buffer, const Grid& grid, WireId rows) {
   const auto& array = lowered.diagram().at(buffer.array);
   if (grid.rows != rows || !grid.columns || array.wires.size() > most_tile_dimensions) return false;
@@ -17,7 +17,7 @@ bool may_leave_in_boxes(const Lowered& lowered, const Buffer& buffer, const Grid
   const auto extent = buffer.extent[dimension_of(array, *grid.columns)];
   return extent == grid.column_tiles * column_tile || !lowered.is_split(*grid.columns);
 }
-// The tile holds the rows of one instruction of each warpgroup at a time. Where rows run along memory, they are the
+// The tile holds the rows of one instruction of each warpgroup at a time. If rows run along memory, they are the
 // columns of the tile.
 StagedTile tile_of_store(const Lowered& lowered, const Array& array, const Grid& grid, WireId rows_wire) {
   const std::int64_t rows = lowered.warps * row_tile, columns = grid.column_tiles * column_tile;

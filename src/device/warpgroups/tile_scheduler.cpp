@@ -1,4 +1,4 @@
-// The order of tiles in the model becomes that of the tile scheduler.
+// Gives the tile scheduler the order of tiles that is best in the model.
 #include "device/warpgroups/tile_scheduler.hpp"
 
 #include "timing/cluster.hpp"

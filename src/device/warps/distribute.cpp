@@ -1,5 +1,5 @@
-// A kernel becomes a nest of warps. Each phase has a header of its own, and `attempt` calls them in order. An attempt
-// that throws is infeasible: the partition is repaired, and the next attempt begins.
+// Distributes a kernel over warps. Each phase has a header of its own, and `attempt` calls the phases in order. If a
+// phase throws `Infeasible`, the partition is repaired and the next attempt begins.
 #include "device/warpgroups/overlap.hpp"
 #include "device/warpgroups/pipelines.hpp"
 #include "device/warpgroups/tile_scheduler.hpp"
@@ -53,7 +53,7 @@ void take(WarpNest& found, Pipelines pipelines) {
   found.stores = std::move(pipelines.stores.tiles), found.no_stores = std::move(pipelines.stores.none_because);
   found.barriers_begin = pipelines.barriers_begin, found.shared_bytes = pipelines.shared_bytes;
 }
-// Every phase returns what it finds. It reads what earlier phases have found, and changes none of it.
+// Every phase returns its result. It reads the results of earlier phases and changes none of them.
 WarpNest attempt(const Attempt& attempted) {
   const auto lowered = lower(attempted);
   const auto products = find_products(lowered);
@@ -74,7 +74,7 @@ WarpNest attempt(const Attempt& attempted) {
 
 // One attempt after another
 
-// As many blocks run at the same time on an SM as planned, or as many as there is room for.
+// Places as many blocks on an SM at the same time as planned, or as many as fit.
 WarpNest attempt_with_blocks(Attempt one) {
   auto alone = attempt(one);
   for (one.blocks = one.planned.blocks; one.blocks > 1; --one.blocks) try {
@@ -111,7 +111,7 @@ std::variant<WarpNest, Refused> fit(const Kernel& kernel, const Hardware& hardwa
     }
   }
 }
-// How many positions the smallest pieces of blocks have, all wires together.
+// Returns the number of positions in the innermost piece of a block, over all wires.
 double piece_of(const Partition& partition, std::size_t leaf) {
   std::map<WireId, std::int64_t> pieces;
   for (const auto& split : partition.splits)
@@ -120,7 +120,8 @@ double piece_of(const Partition& partition, std::size_t leaf) {
   for (const auto& [wire, size] : pieces) all *= static_cast<double>(size);
   return all;
 }
-// If pieces had to become shorter, more warps that share the same rows may keep them longer.
+// If pieces had to become shorter, tries again with more warps that share the same rows, and keeps the result with the
+// longer pieces.
 std::variant<WarpNest, Refused> distribute(const Kernel& kernel, const Hardware& hardware, int warpgroup,
                                            const Planned& planned) {
   const auto leaf = hardware.levels.size() - 1;

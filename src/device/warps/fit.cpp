@@ -1,4 +1,4 @@
-// The changes that fit pieces to fragments, each in a function of its own.
+// Repairs a partition so that its pieces fit fragments. Each kind of change has a function of its own.
 #include "device/warps/fit.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ std::int64_t divisor(std::int64_t length, std::int64_t most) {
     if (length % size == 0) return size;
   return fragment;
 }
-// A partition that is being fitted, and the innermost split of a wire in it.
+// A partition that is being fitted. Its functions return the split of a wire over the warps or in the block.
 struct Fitting {
   Partition& partition;
   std::size_t leaf;
@@ -26,7 +26,8 @@ struct Fitting {
   Split* of_block(WireId wire) const { return find_split(partition, wire, false, leaf); }
 };
 
-// Warpgroups read panels, so that their long pieces are shortened by panels.
+// Shortens the innermost piece of a wire to the next smaller multiple of a fragment. Warpgroups read panels, so that
+// their pieces longer than a panel become the next smaller multiple of a panel.
 bool shorten(const Fitting& fitting, WireId wire) {
   auto* warps = fitting.of_warps(wire);
   auto* block = fitting.of_block(wire);
@@ -38,7 +39,7 @@ bool shorten(const Fitting& fitting, WireId wire) {
   if (warps && block) block->size = piece->size * parts;
   return true;
 }
-// The block gets a warp less, or a warpgroup less.
+// Removes one warp, or one warpgroup, from a block.
 bool take_warp(const Fitting& fitting, WireId wire) {
   auto* warps = fitting.of_warps(wire);
   auto* block = fitting.of_block(wire);
@@ -46,8 +47,8 @@ bool take_warp(const Fitting& fitting, WireId wire) {
   block->size = (block->size - 1) / (warps->size * fitting.warpgroup) * warps->size * fitting.warpgroup;
   return true;
 }
-// Rows that a block streams are no longer streamed. Nothing outlives an iteration of the outermost stream, so that its
-// pieces become tiles of the grid. Inside another stream all rows of the block are held at once.
+// Removes the stream over the rows of a block. If it is the outermost stream, nothing outlives its iterations, so that
+// its pieces become tiles of the grid. Inside another stream, the block holds all of its rows at once.
 bool unstream_rows(const Fitting& fitting, WireId wire) {
   auto& splits = fitting.partition.splits;
   const auto is_stream = [](const Split& s) { return s.kind == SplitKind::stream; };
@@ -60,8 +61,8 @@ bool unstream_rows(const Fitting& fitting, WireId wire) {
   splits.erase(stream);
   return true;
 }
-// Rows are divided among warpgroups. Each warp gets as many as wanted, or 16 if warpgroups would not be full then. A
-// piece with at most half the rows of a warpgroup is left to single warps, unless it may grow.
+// Divides the rows of a block among warpgroups. Each warp gets the planned number of rows, or 16 if warpgroups would
+// not be full otherwise. A piece with at most half the rows of a warpgroup is left to single warps, unless it may grow.
 bool divide_rows(const Fitting& fitting, const Infeasible& why) {
   const auto wire = *why.divided;
   auto* block = fitting.of_block(wire);
@@ -75,7 +76,7 @@ bool divide_rows(const Fitting& fitting, const Infeasible& why) {
   fitting.partition.splits.push_back({SplitKind::group, wire, of_warp, fitting.leaf});
   return true;
 }
-// More warpgroups, or warps, share the same rows of a block.
+// Lets more warpgroups, or warps, share the same rows of a block.
 bool spread(const Fitting& fitting, WireId wire) {
   auto* warps = fitting.of_warps(wire);
   if (!warps || warps->size <= fragment || !fitting.of_block(wire) ||
@@ -84,8 +85,9 @@ bool spread(const Fitting& fitting, WireId wire) {
   warps->size = fitting.warpgroup > 1 ? fragment : warps->size / 2;
   return true;
 }
-// If warpgroups divide the rows of a block, its longer side becomes shorter, because such a block loads least. A side
-// that is only streamed becomes shorter in any case, because streams load the same.
+// Removes a warpgroup if the rows are the longer side of the block, because a block with similar sides loads least. If
+// the other side is only streamed, no warpgroup is removed and that side is shortened instead, because the bytes that a
+// stream loads do not depend on the length of its tiles.
 bool give_up_warpgroup(const Fitting& fitting, const std::vector<WireId>& wires) {
   if (fitting.warpgroup == 1 || wires.size() < 2) return false;
   const auto is_rows = [&](WireId wire) { return fitting.of_warps(wire) != nullptr; };
@@ -103,7 +105,7 @@ void add(const Fitting& fitting, const Split& split) {
   auto& splits = fitting.partition.splits;
   splits.insert(std::ranges::find_if(splits, before), split);
 }
-// A block gets one position of a wire at a time.
+// Splits a wire so that a block has one position of it at a time.
 void take_single(const Fitting& fitting, const Split& single) {
   const auto of_warps = [&](const Split& s) { return s.wire == single.wire && s.level == fitting.leaf; };
   std::erase_if(fitting.partition.splits, of_warps);
@@ -112,7 +114,7 @@ void take_single(const Fitting& fitting, const Split& single) {
   else
     add(fitting, single);
 }
-// A wire that no block splits is split into two halves.
+// Splits a wire that no block splits into two halves.
 bool halve(const Fitting& fitting, WireId wire, const Diagram& diagram) {
   const auto half = (diagram.size(wire).value_or(1) + 1) / 2;
   if (fitting.of_block(wire) || fitting.of_warps(wire) || half <= fragment) return false;

@@ -21,10 +21,10 @@ struct Infeasible {
   std::vector<WireId> unstreamed{};   // the streams of these wires are left out
   std::vector<WireId> fewer_warps{};  // a block gets a warp less along the first that has several
   std::optional<WireId> divided{};    // among warpgroups, and no other wire is split between warps
-  std::int64_t rows_of_warp = 0;      // of the divided wire, where they divide the rows of a block evenly
+  std::int64_t rows_of_warp = 0;      // of the divided wire, if they divide the rows of a block evenly
   bool may_grow = false;              // the piece of the divided wire, to that of a warpgroup
   bool by_warps = true;               // a block of fewer warps leaves more for each
-  std::vector<Split> single{};        // pieces of one position, which replace those that there are
+  std::vector<Split> single{};        // pieces of one position, which replace the present ones
 };
 
 template <class... Args>

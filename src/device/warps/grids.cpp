@@ -1,4 +1,4 @@
-// Every column of a nest gets its grid, and so does the array that it computes.
+// Finds the grid of fragments of every column of a nest, and of the array that the column computes.
 #include "device/warps/grids.hpp"
 
 #include <fmt/format.h>
@@ -9,7 +9,8 @@
 namespace napkin {
 namespace {
 
-// The long wires that a column runs over. A product sums within its instruction, so that only its result counts.
+// Returns the wires longer than 1 that a column runs over. A product sums within its instruction, so that only the
+// wires of its result count.
 std::vector<WireId> wires_of(const Lowered& lowered, const Placed<Compute>& placed, bool is_product) {
   std::vector<WireId> wires;
   const auto add = [&](const std::vector<WireId>& more) {
@@ -23,7 +24,7 @@ std::vector<WireId> wires_of(const Lowered& lowered, const Placed<Compute>& plac
   add(free_wires(lowered.diagram(), column.value));
   return wires;
 }
-// If one of two wires is folded and not the other, the folded one may be shuffled, and the other runs along columns.
+// If exactly one of two wires is folded, lanes may fold it by shuffles, and the other one runs along columns.
 std::optional<WireId> shuffled_wire(const Placed<Compute>& placed, const std::vector<WireId>& wires, WireId rows) {
   const auto& over = placed.step->column.over;
   const bool first = contains(over, wires[0]), second = contains(over, wires[1]);
@@ -31,8 +32,8 @@ std::optional<WireId> shuffled_wire(const Placed<Compute>& placed, const std::ve
   const auto wire = wires[first ? 0 : 1];
   return placed.extents[wire.index] <= longest_shuffled ? std::optional(wire) : std::nullopt;
 }
-// A product may take an operand that lacks the rows. If it sums one of the operand's two wires, that one runs along the
-// columns of what is computed for it.
+// A product may read a computed operand that lacks the row wire. If the operand has two wires and the product sums one
+// of them, that wire runs along the columns of the fragments in which the operand is computed.
 std::optional<WireId> multiplied_along(const Lowered& lowered, const std::vector<Product>& products,
                                        const std::vector<WireId>& wires, WireId rows) {
   if (wires.size() != 2) return std::nullopt;
@@ -44,7 +45,7 @@ std::optional<WireId> multiplied_along(const Lowered& lowered, const std::vector
     }
   return std::nullopt;
 }
-// The wire along rows is taken out of the wires, which are left to the columns.
+// Removes the wire along rows from the wires and returns it. The remaining wires are left to the columns.
 std::optional<WireId> take_rows(const Lowered& lowered, const std::vector<Product>& products, const Compute& compute,
                                 std::vector<WireId>& wires, WireId rows) {
   std::optional<WireId> taken;
@@ -76,7 +77,7 @@ void add_column(Grids& grids, const Lowered& lowered, const std::vector<Product>
   if (grid.rows) grid.row_tiles = pieces_of(extents[grid.rows->index], row_tile);
   if (grid.columns) grid.column_tiles = round_up(extents[grid.columns->index], column_pair) / column_tile;
 }
-// The result lacks what is folded.
+// Returns the grid of a column's result, which has no rows or columns along a folded wire.
 Grid grid_of_result(const Diagram& diagram, const Column& column, Grid grid) {
   const auto lacks = [&](WireId wire) {
     return contains(column.over, wire) || !contains(diagram.at(column.output).wires, wire);
@@ -85,7 +86,8 @@ Grid grid_of_result(const Diagram& diagram, const Column& column, Grid grid) {
   if (grid.columns && lacks(*grid.columns)) grid.columns.reset(), grid.column_tiles = 1;
   return grid;
 }
-// Code does not index registers by the iteration of a loop. So what outlives a loop is no longer than a piece in it.
+// Emitted code cannot index registers by the iteration of a loop. So a buffer that outlives a loop must not be longer
+// than the piece inside the loop.
 void check_extent(const Lowered& lowered, BufferId id, const Extents& extents) {
   const auto& buffer = lowered.nest->at(id);
   const auto& wires = lowered.diagram().at(buffer.array).wires;
@@ -95,7 +97,7 @@ void check_extent(const Lowered& lowered, BufferId id, const Extents& extents) {
                                              lowered.name(wires[k])),
                        .unstreamed = {wires[k]}};
 }
-// What a column reads of computed arrays lies in the same fragments as the column.
+// Checks that the computed arrays that a column reads lie in the same fragments as the column.
 void check_reads(const Grids& grids, const Lowered& lowered, const std::vector<Product>& products,
                  const Placed<Compute>& placed) {
   for (const auto& [access_id, buffer] : placed.step->reads) {

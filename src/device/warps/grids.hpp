@@ -8,7 +8,7 @@ namespace napkin {
 struct Grids {
   std::map<BufferId, Grid> arrays;            // that are computed
   std::map<const Compute*, Grid> columns;     // what each runs over
-  std::map<const Compute*, WireId> shuffled;  // a wire that a column folds beside its grid, by shuffles between lanes
+  std::map<const Compute*, WireId> shuffled;  // a wire outside its grid that a column folds, by shuffles between lanes
 };
 
 // Throws if a column has too many wires for a grid, or reads what lies in another grid than its own.

@@ -1,4 +1,4 @@
-// A kernel is lowered, and the steps of its loop nest are listed.
+// Lowers the kernel of an attempt to a loop nest, and lists the loads, computes and saves of the nest.
 #include "device/warps/lowered.hpp"
 
 namespace napkin {
@@ -14,7 +14,8 @@ void check_machine(const Attempt& attempt) {
   if (!has_blocks_of_warps(hardware))
     throw infeasible("the machine's two innermost levels are not a block and its warps");
 }
-// The nest belongs to the partition as it is now. Axes become so long that the emitted text holds for longer ones too.
+// Derives the program again, because the partition may have been repaired, and lowers it. Axes are lengthened to whole
+// pieces, so that the emitted code also holds for longer axes.
 LoopNest loop_nest_of(const Attempt& attempt) {
   auto kernel = attempt.kernel;
   std::vector<WireId> streams;

@@ -1,5 +1,5 @@
-// The first phase: the loop nest of a kernel, and where each of its steps stands. All later phases read this, and none
-// changes it.
+// The first phase: the loop nest of a kernel, and the body and extents of each of its statements. All later phases read
+// this, and none changes it.
 #pragma once
 
 #include <set>
@@ -32,7 +32,7 @@ struct Attempt {
   bool is_split(WireId wire) const { return find_split(kernel.partition, wire, false, leaf()) != nullptr; }
 };
 
-// A step of the nest, the block that it stands in, and how long the pieces of all wires are there.
+// A statement of the nest, the body that contains it, and the lengths of the pieces of all wires there.
 template <class Step>
 struct Placed {
   const Step* step;
@@ -54,7 +54,7 @@ struct Lowered : Attempt {
   std::vector<Placed<Load>> loads{};
   std::vector<Placed<Compute>> computes{};
   std::vector<const Save*> saves{};
-  std::set<BufferId> asked{};  // masks, which are read before anything is copied where they allow it
+  std::set<BufferId> asked{};  // masks, which are tested before tiles are copied, if possible
 
   const Diagram& diagram() const { return nest->scratch; }
   std::int64_t size(WireId wire) const { return diagram().size(wire).value_or(1); }
@@ -72,7 +72,7 @@ Lowered lower(const Attempt&);
 // True if the innermost two levels of the machine are blocks and their warps, as everything here takes for granted.
 bool has_blocks_of_warps(const Hardware&);
 
-// Calls `visit` with every step, the block that it stands in, and how long pieces are there.
+// Calls `visit` with every statement, the body that contains it, and the lengths of pieces there.
 template <class Visit>
 void each_step(const LoopBody& block, const Extents& extents, const Visit& visit) {
   for (const auto& step : block.steps) {
@@ -89,7 +89,7 @@ void each_step(const LoopBody& block, const Extents& extents, const Visit& visit
 void check_position(const LoopNest&, const Compute&, const Access&, const Extents&);
 // True if the column reads the buffer, or continues what the buffer holds.
 bool reads(const Compute&, BufferId);
-// True if another step of the block computes, reads or saves what the column computes.
+// True if another statement of the body computes, reads or saves the buffer of the column.
 bool is_touched_beside(const LoopBody&, const Compute&);
 
 }  // namespace napkin

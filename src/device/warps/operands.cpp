@@ -1,4 +1,5 @@
-// An operand is computed in registers, or loaded from a tile. Tiles are as long as fragments reach.
+// Finds for each operand of a product whether it is computed in registers or loaded from a tile. A tile is as long as
+// the fragments that read it.
 #include "device/warps/operands.hpp"
 
 #include <fmt/format.h>
@@ -8,9 +9,9 @@
 namespace napkin {
 namespace {
 
-constexpr std::int64_t longest_sum = 2147483647 / (128 * 128);  // of products of i8, in i32
-constexpr std::int64_t chunk_bytes = 16;                        // that ldmatrix and copies take at once
-constexpr std::int64_t longest_box = 256;                       // of TMA
+constexpr std::int64_t longest_sum = 2147483647 / (128 * 128);  // products of i8 whose sum fits into i32
+constexpr std::int64_t chunk_bytes = 16;                        // bytes that ldmatrix or a copy moves at once
+constexpr std::int64_t longest_box = 256;                       // positions of a dimension of a TMA box
 
 // The sides
 
@@ -29,8 +30,8 @@ bool is_only_added_to(const Lowered& lowered, const Compute& compute) {
            return other.step == &compute || other.step->to != compute.to || is_zero(other.step->column);
          });
 }
-// An instruction keeps a sum of integers in i32. The sum then begins with 0, only additions change it, and it has few
-// enough terms. Returns how long the contracted wire may be; 0: as long as it likes.
+// Returns how long the contracted wire may be, or 0 if there is no limit. Integer instructions accumulate in i32, so
+// the sum must begin with 0, only additions may change it, and it must have few enough terms not to overflow.
 std::int64_t longest_contraction(const Lowered& lowered, const Product& product) {
   const auto& compute = *product.compute;
   const auto type = lowered.nest->at(compute.to).type;
@@ -48,14 +49,15 @@ std::int64_t longest_contraction(const Lowered& lowered, const Product& product)
     throw infeasible("`{}` sums more than {} products, and i32 may overflow", name, longest_sum);
   return longest;
 }
-// A sum is not promoted if it ends before that.
+// Returns after how many k-steps a sum is promoted, or 0 if it never is: a sum that is not carried and ends before that
+// is not promoted.
 std::int64_t promoted_steps(const Lowered& lowered, const Product& product) {
   const auto& instruction = *product.instruction;
   const auto steps = promoted_every(instruction, lowered.hardware.cuda_capability()) / instruction.k;
   return product.compute->carried || product.steps > steps ? steps : 0;
 }
-// Fragments of a sum are fragments of an operand, on either side. Their rows are then the operand's own wire, and their
-// columns the contracted one.
+// The fragments of a sum are used as fragments of an operand, on either side. Their rows must run along the operand's
+// own wire, and their columns along the contracted wire.
 void check_computed(const Lowered& lowered, const Product& product, const Operand& side, const Grids& grids) {
   const auto& own = grids.columns.at(product.compute);
   const auto& grid = grids.arrays.at(side.buffer);
@@ -67,7 +69,8 @@ void check_computed(const Lowered& lowered, const Product& product, const Operan
 
 // What wgmma and TMA require
 
-// The columns fit one instruction. What is read past the end of the contracted wire is 0, because arrays end there.
+// Checks that the columns fit one instruction, and that the array ends where the contracted wire ends: what TMA reads
+// past the end of an array is 0.
 void check_product(const Lowered& lowered, const Product& product, const Grid& grid) {
   if (grid.column_tiles * column_tile > most_warpgroup_columns)
     throw Infeasible{
@@ -81,7 +84,8 @@ void check_product(const Lowered& lowered, const Product& product, const Grid& g
         if (wire == product.over && !is_dimension(index, wire, extents, lowered.diagram(), product.instruction->k))
           throw infeasible("`{}` is contracted along a sum of positions", lowered.name(side->buffer));
 }
-// A tile of an operand is one box. TMA stops at the ends of arrays, but not at those of pieces.
+// Checks that the tile of an operand is one TMA box. TMA stops at the ends of arrays, but not at the ends of pieces, so
+// that tiles of a split wire must fill fragments.
 void check_box(const Lowered& lowered, BufferId id, const StagedTile& tile, const Access& read,
                const Extents& extents) {
   const auto& buffer = lowered.nest->at(id);
@@ -115,8 +119,8 @@ bool is_one_box(const Lowered& lowered, const Buffer& buffer, const StagedTile& 
 
 // Tiles
 
-// How far the fragments of all warps reach along a wire. The part of a warp begins with a chunk where it runs along
-// memory.
+// Returns how far the fragments of all warps reach along a wire. If the wire runs along memory, the part of each warp
+// must begin at a chunk of 16 bytes.
 std::int64_t reached(const Lowered& lowered, WireId wire, std::int64_t extent, std::int64_t chunk, std::int64_t step) {
   const auto found = lowered.parts.find(wire);
   if (found == lowered.parts.end()) return round_up(extent, step);
@@ -144,7 +148,7 @@ void find_dimensions(const Lowered& lowered, BufferId id, const Access& read, St
   }
   if (!tile.row) throw infeasible("tiles of `{}` are a single row", name);
 }
-// The tile becomes as long as the fragments of one more product reach, which may be past the piece of the block.
+// Extends the tile to the reach of the fragments of one more product, which may be longer than the block's piece.
 void cover(const Lowered& lowered, StagedTile& tile, const Operand& side, const Product& product, const Access& read,
            const Extents& extents) {
   const auto& buffer = lowered.nest->at(side.buffer);
@@ -173,7 +177,7 @@ void take_tile(const Lowered& lowered, Tiles& tiles, const Product& product, Ope
     throw infeasible(
         "`{}` is contracted along another axis than its last, which instructions allow only for types of 2 bytes",
         lowered.name(side.buffer));
-  // Lanes leave computed numbers of 4 bytes where they are, so that the other side is read in their order.
+  // Computed values of 4 bytes stay in the lanes that computed them, so that the other operand is read in their order.
   const bool in_order = product.has_computed() && row(type).bytes == 4;
   side.one_by_one = !product.instruction->formats && (turned || in_order || type != product.instruction->operands);
   cover(lowered, tile, side, product, read, extents);
@@ -197,8 +201,8 @@ void find_sides(const Lowered& lowered, Product& product, const Grids& grids, Ti
     if (!side->computed) take_tile(lowered, tiles, product, *side);
   if (lowered.by_warpgroups()) check_product(lowered, product, grid);
 }
-// What other columns read becomes a tile if it has one or two long dimensions. Single warps copy as much as fragments
-// reach, and TMA copies the piece as it is.
+// Returns the tile of an input that no product reads. The input must have one or two dimensions longer than 1. Single
+// warps copy as much as fragments reach. TMA copies the piece as it is, if that is one box.
 std::optional<StagedTile> tile_of_others(const Lowered& lowered, const Buffer& buffer, const Extents& extents) {
   StagedTile tile;
   tile.of_products = false;

@@ -10,7 +10,7 @@ struct Operands {
   Tiles tiles;                    // without their places in shared memory
 };
 
-// Throws if no instruction multiplies the operands as they lie, or sums them as the product asks.
+// Throws if no instruction multiplies the operands in their layout, or sums them as the product requires.
 Operands find_operands(const Lowered&, const std::vector<Product>&, const Grids&);
 
 }  // namespace napkin

@@ -1,4 +1,4 @@
-// The configuration of a kernel is chosen by the model of the machine.
+// Takes the planned configuration of a kernel from the fastest launch configuration in the model of the machine.
 #include "device/warps/planned.hpp"
 
 #include <cmath>

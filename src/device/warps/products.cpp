@@ -1,4 +1,5 @@
-// Products are found in the columns of a nest by the wires of what they multiply.
+// Finds the columns of a nest that are matrix products, by the wires of the arrays that they multiply, and the wire
+// that runs along the rows of all products.
 #include "device/warps/products.hpp"
 
 #include <fmt/format.h>
@@ -9,12 +10,12 @@
 namespace napkin {
 namespace {
 
-constexpr std::int64_t most_warpgroups = 7;  // that compute, of a block of 1024 threads
+constexpr std::int64_t most_warpgroups = 7;  // that compute in a block of 1024 threads; the eighth one copies
 
 // Products
 
-// The arrays have one type. Where they have two, only single warps multiply them: in the format that holds both, or in
-// parts where that is faster than lanes are.
+// Both arrays usually have one type. Only single warps multiply arrays of two types: in the format that holds both, or
+// in parts if that is faster than arithmetic on lanes.
 const MatrixInstruction* instruction_of(const Lowered& lowered, const FactorPair& both) {
   const auto [a, b] = types_of(lowered.diagram(), both);
   if (a == b) return find_matrix_instruction(a, lowered.warpgroup);
@@ -26,7 +27,7 @@ const MatrixInstruction* instruction_of(const Lowered& lowered, const FactorPair
 struct Factors {
   FactorPair both;
   const MatrixInstruction* instruction;
-  std::vector<WireId> summed, beside{}, of_first{}, of_second{};  // beside: both arrays have it, and it is not summed
+  std::vector<WireId> summed, beside{}, of_first{}, of_second{};  // beside: wires of both arrays that are not summed
 };
 std::optional<Factors> multiplied(const Lowered& lowered, const Placed<Compute>& placed) {
   const auto both = factors_of(lowered.diagram(), placed.step->column);
@@ -67,8 +68,9 @@ std::optional<Product> as_product(const Lowered& lowered, const Placed<Compute>&
                  .rows = {first, compute->read_from(first)},
                  .columns = {second, compute->read_from(second)}};
 }
-// A column may sum products of two arrays along more wires than an instruction does. It is a product at each position
-// of these wires. The longest wire that is summed stays, and so do the longest that either array has alone.
+// An instruction sums over one wire, and each of its operands has one other wire. A column with more wires is a product
+// at each position of the additional ones, which this function returns. The longest summed wire, and the longest wire
+// that each array has alone, remain with the product.
 std::vector<WireId> beside_product(const Lowered& lowered, const Placed<Compute>& placed) {
   auto factors = multiplied(lowered, placed);
   if (!factors) return {};
@@ -126,7 +128,7 @@ std::vector<WireId> row_wires(const Lowered& lowered, const std::vector<Product>
   });
   return wires;
 }
-// True if a block has more of the rows than half a warpgroup does. A wire that no block splits is not divided.
+// True if a block has more than half as many rows as a warpgroup. A wire that no block splits is not divided.
 bool fills_warpgroups(const Attempt& attempt, WireId rows) {
   const auto* block = find_split(attempt.kernel.partition, rows, false, attempt.leaf());
   return block && block->size * 2 > row_tile * attempt.warpgroup;
@@ -156,7 +158,8 @@ bool may_fill_warpgroups(const Lowered& lowered, WireId rows) {
       blocks *= pieces_of(lowered.size(group.wire), group.wire == rows ? std::max(group.size, least) : group.size);
   return blocks >= lowered.hardware.total(*lowered.hardware.core);
 }
-// Each warp has as many rows as planned, all warpgroups are full, and no other wire is split between warps.
+// Checks that the rows are divided among warps and no other wire is, that no warp has more rows than planned, and that
+// all warpgroups are full.
 void check_rows(const Lowered& lowered, WireId rows) {
   const auto planned = planned_rows_of_warp(lowered, rows);
   const auto found = lowered.parts.find(rows);

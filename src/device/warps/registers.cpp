@@ -1,4 +1,5 @@
-// Registers are counted column by column: what is held, the operands of a product, and what a compiler needs beside.
+// Counts the registers of a lane column by column: the values that are held, the operands of a product, and what a
+// compiler needs in addition.
 #include "device/warps/registers.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +20,7 @@ std::int64_t values(const WarpNest& found, BufferId id) {
   const auto grid = found.arrays.find(id);
   return grid == found.arrays.end() || found.inlined.contains(id) ? 0 : grid->second.values();
 }
-// A computed operand is made whole before it is multiplied, unless it is a state, which stays where it is.
+// A computed operand is complete before it is multiplied, unless it is a carried state, which stays where it is.
 std::int64_t computed_operand_registers(const Lowered& lowered, const Product& product, const Grid& grid) {
   const auto is_made = [&](const Operand& side) {
     const auto carries = [&](const Placed<Compute>& each) { return each.step->carried == side.buffer; };
@@ -29,22 +30,22 @@ std::int64_t computed_operand_registers(const Lowered& lowered, const Product& p
   return (is_made(product.rows) ? grid.row_tiles * product.steps * a.registers : 0) +
          (is_made(product.columns) ? grid.column_tiles * product.steps * b.registers : 0);
 }
-// Single warps load operands from tiles k-step by k-step: all fragments of one side, and those of the other one after
-// another. Widened operands are held as they were loaded, and once more in twice the width.
+// Single warps load operands from tiles k-step by k-step: all fragments of one side, and the fragments of the other
+// side one after another. Widened operands are held as they were loaded, and once more at twice the width.
 std::int64_t loaded_operand_registers(const Product& product, const Grid& grid) {
   if (product.instruction->formats) return registers_of_parts(grid.row_tiles, grid.column_tiles);
   const auto of_rows = product.instruction->a.registers, of_columns = product.instruction->b.registers;
   return (product.widened ? 3 : 1) * std::min(grid.row_tiles * of_rows + accumulator_tile.square() * of_columns,
                                               grid.column_tiles * of_columns + of_rows);
 }
-// With the sums of the matrix units, where they are promoted to other sums.
+// Returns the registers of both operands, and of the matrix units' own sums if these are promoted to other sums.
 std::int64_t operand_registers(const Lowered& lowered, const WarpNest& found, const Product& product) {
   const auto& grid = found.columns.at(product.compute);
   return computed_operand_registers(lowered, product, grid) +
          (product.promoted > 0 ? values(found, product.compute->to) : 0) +
          (lowered.by_warpgroups() ? 0 : loaded_operand_registers(product, grid));
 }
-// A single warp holds what an inlined operand is made of until the operand is whole.
+// A single warp holds the arrays from which an inlined operand is computed until the operand is complete.
 std::int64_t source_registers(const Lowered& lowered, const WarpNest& found, const Product& product,
                               const std::vector<BufferId>& held) {
   const auto made = found.inlined.find((product.rows.computed ? product.rows : product.columns).buffer);
@@ -57,8 +58,9 @@ std::int64_t source_registers(const Lowered& lowered, const WarpNest& found, con
 
 // Of all columns
 
-// An overlapped mainloop runs its columns in another order than that of the text. Leading sums are then held from the
-// beginning of the iteration, and within a warpgroup also the operands of trailing products of the iteration before.
+// An overlapped mainloop runs its columns in another order than the nest lists them. Leading sums are then held from
+// the beginning of the iteration, and with intra-warpgroup overlap also the operands of trailing products of the
+// iteration before.
 std::int64_t overlap_registers(const Lowered& lowered, const WarpNest& found, const Compute* compute,
                                const std::vector<BufferId>& held) {
   if (!found.step || lowered.at(compute).block != &found.step->loop->body) return 0;
@@ -80,7 +82,7 @@ std::int64_t most_values(const Lowered& lowered, const WarpNest& found) {
   return most_held(
       *lowered.nest, [&](BufferId id) { return values(found, id); }, beside);
 }
-// What a compiler needs beside so many values.
+// Returns the registers that a compiler needs in addition to those of the values.
 std::int64_t registers_of_compiler(const Lowered& lowered, const WarpNest& found, WireId rows, std::int64_t values) {
   std::vector<const Compute*> all, no_products;
   for (const auto& place : lowered.computes) {
@@ -109,7 +111,7 @@ std::int64_t share_of_single_warps(const Lowered& lowered) {
   const auto beside = pieces_of(lowered.warps * lowered.blocks, partitions);
   return std::min(most_lane_registers, lane_share(partitions * lanes_of_warp * beside));
 }
-// The wires of the arrays that need most, along their longer side first.
+// Returns the wires of all arrays: arrays with more registers first, and of each array its longer side first.
 std::vector<WireId> longest_first(const WarpNest& found) {
   std::vector<std::pair<std::int64_t, WireId>> sides;
   for (const auto& [id, grid] : found.arrays) {
@@ -123,7 +125,7 @@ std::vector<WireId> longest_first(const WarpNest& found) {
     if (!contains(wires, wire)) wires.push_back(wire);
   return wires;
 }
-// An operand may stay in registers if the nest loads it outside of the block of its product.
+// An operand may be resident in registers if the nest loads it outside the loop body of its product.
 bool may_be_resident(const Lowered& lowered, const Product& product) {
   const auto& side = product.rows;
   if (!lowered.planned.keeps || side.computed || side.one_by_one || product.widened || lowered.by_warpgroups())

@@ -8,12 +8,12 @@
 namespace napkin {
 
 constexpr std::int64_t most_lane_registers = 255;
-// So many registers has a lane if so many lanes share an SM.
+// The registers of each lane if `lanes` lanes share the registers of an SM.
 constexpr std::int64_t lane_share(std::int64_t lanes) { return 65536 / lanes / 8 * 8; }
 
 struct Registers {
   std::int64_t needed = 0;             // with what is resident
-  std::int64_t beside = 0;             // of them what the compiler needs beside values and operands
+  std::int64_t beside = 0;             // the part of these that the compiler needs in addition to values and operands
   std::int64_t most = 0;               // that a lane may have
   std::set<const Compute*> residents;  // products whose operand of rows stays in registers throughout a stream
   // Of warpgroups: a lane has `first` when the block begins, `lane` while it computes, and `loader_lane` while it
@@ -23,7 +23,7 @@ struct Registers {
 // Takes grids, products, tiles and the overlap. Throws if the lane needs more than it may have.
 Registers count_registers(const Lowered&, const WarpNest& found, WireId rows);
 
-// The most registers that any column of a nest has: of the arrays that it holds, and beside them.
+// The most registers that any column of a nest needs: for the arrays that it holds, and `beside` them.
 std::int64_t most_held(const LoopNest&, const std::function<std::int64_t(BufferId)>& registers_of,
                        const std::function<std::int64_t(const Held&)>& beside);
 

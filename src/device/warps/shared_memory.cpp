@@ -1,4 +1,4 @@
-// Tiles are placed one behind another, with as many stages as there is space for.
+// Places the tiles of a kernel for single warps one after another in shared memory, with as many stages as fit.
 #include "device/warps/shared_memory.hpp"
 
 #include <fmt/format.h>
@@ -27,9 +27,10 @@ void set_stages(SharedMemory& memory, std::int64_t stages) {
 
 }  // namespace
 
-// Tiles get the planned stages, and at least two if no other block computes while this one waits for copies. They get
-// fewer if there is no space. Blocks that run at the same time keep their planned stages, up to two. Tiles that no
-// product reads are given up last.
+// The tiles get the planned number of stages. A block that is alone on its SM gets at least two, because no other block
+// computes while it waits for copies. If the tiles do not fit, stages are removed: down to one if the block is alone,
+// otherwise down to two, or to the planned number if that is smaller. If the tiles still do not fit, those that no
+// product reads are no longer staged.
 SharedMemory place_tiles(const Lowered& lowered, const Tiles& tiles) {
   SharedMemory memory{tiles, pipelined_loops(lowered, tiles)};
   const auto room = block_room(lowered), planned = lowered.planned.stages;

@@ -1,4 +1,4 @@
-// Inputs and statements to arrays: their types, shapes and densities.
+// Turns inputs and statements into arrays: their types, shapes and densities.
 #include "diagram/resolve/arrays.hpp"
 
 #include <fmt/format.h>
@@ -91,7 +91,7 @@ class ArrayDeclarer {
     array.packed = array.type;
     array.type = row(array.type).alone;
   }
-  // Rows begin with a byte of their own.
+  // Every row must begin with a byte of its own.
   bool fills_bytes(const Array& array) {
     const auto share = row(array.stored()).share;
     const auto last = array.wires.empty() ? std::optional<std::int64_t>(1) : diagram_.size(array.wires.back());
@@ -130,7 +130,8 @@ class ArrayDeclarer {
     return good;
   }
 
-  // `--dtype f16` means every input but masks, `--dtype K=f16` just one; the last word wins. A mask stays a mask.
+  // `--dtype f16` changes every input except masks, `--dtype K=f16` only one; the last option wins. A mask stays a
+  // mask.
   Datatype overridden(const Array& array) {
     const auto is_mask = [](Datatype type) { return type == Datatype::boolean; };
     auto type = array.type;

@@ -1,4 +1,4 @@
-// A draft: a diagram in which every binding of an axis is a wire of its own, and the pairs of them that meet.
+// A draft: a diagram in which every binding of an axis is a separate wire, and the pairs of wires that meet.
 #pragma once
 
 #include <set>
@@ -10,10 +10,10 @@
 namespace napkin {
 
 struct Draft {
-  Diagram diagram;  // its wires are uses; its expressions are trees, nothing is shared
+  Diagram diagram;  // its wires are uses; its expressions are trees without sharing
   std::vector<std::pair<WireId, WireId>> meetings;
-  std::vector<std::vector<WireId>> bound;  // by statement: the uses its reductions bind, in order of the text
-  std::set<AxisId> assumed;                // whose sizes indices hold as numbers
+  std::vector<std::vector<WireId>> bound;  // by statement: the uses that its reductions bind, in order of the text
+  std::set<AxisId> assumed;                // axes whose sizes indices contain as numbers
 
   WireId new_use(AxisId axis) {
     diagram.wires.push_back({axis, diagram.at(axis).name});

@@ -1,4 +1,5 @@
-// A table of names that people bring along. Each row says how the same is written here; tests read every suggestion.
+// A table of names from other languages and libraries. Each row says how to write the same here; tests read every
+// suggestion.
 #include "diagram/resolve/elsewhere.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Functions of other languages, and what a diagram writes instead.
+// Functions of other languages, and how a diagram expresses them.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace napkin {
 
-// The help for a call of `name`; empty where no other language is known to have it, or nothing can stand for it.
+// The help for a call of `name`; empty if no other language is known to have it, or if the language cannot express it.
 std::string written_instead(std::string_view name);
 
 }  // namespace napkin

@@ -1,5 +1,5 @@
-// Expands expressions. Every name is looked up in the scope of its place (scope.hpp); an error is reported where it
-// stands in the user's text, and every independent one of a statement is found in one walk.
+// Expands expressions. Every name is looked up in the scope of its place (scope.hpp). An error is reported at its place
+// in the user's text, and one walk finds all independent errors of a statement.
 #include "diagram/resolve/expand.hpp"
 
 #include <fmt/format.h>
@@ -26,7 +26,7 @@ Kind given(const Pointwise& function) {
 
 std::string_view words(Kind kind) { return kind == Kind::condition ? "a condition" : "a number"; }
 
-// The value of an expression of constants alone: an exponent may be written as 1/2.
+// The value of an expression of constants only: an exponent may be written as 1/2.
 std::optional<double> constant_value(const Diagram& diagram, ExprId id) {
   const auto& node = diagram.at(id).node;
   if (const auto* constant = std::get_if<Constant>(&node)) return constant->value;
@@ -103,7 +103,7 @@ bool Expander::within_limits(const ast::Expr& expr, const Scope& scope) {
   return false;
 }
 
-// In a called def the error is the call's: it is shown there, and the line of the def beside it.
+// An error in a called def belongs to the call: it is shown at the call, with the line of the def next to it.
 void Expander::fail(Diagnostic diagnostic, const ast::Expr& expr, const Scope& scope) {
   diagnostic.span = scope.in_call() ? scope.frame->origin : expr.span;
   if (scope.in_call()) {
@@ -262,7 +262,7 @@ std::optional<std::vector<Expander::Value>> Expander::arguments(const ast::Expr&
   return std::nullopt;
 }
 
-// A pointwise function or a cast over axes means nothing.
+// Refuses axes on a pointwise function or a cast, where they have no meaning.
 bool Expander::no_axes(const ast::Expr& expr) {
   if (expr.axes.empty()) return true;
   Span span = expr.axes.front().span;

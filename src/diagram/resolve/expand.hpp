@@ -1,4 +1,4 @@
-// Expressions of the file to expressions of a draft: names to ids, calls of defs to their bodies.
+// Turns expressions of the file into expressions of a draft: names become ids, and calls of defs become their bodies.
 #pragma once
 
 #include <optional>
@@ -15,11 +15,11 @@ class Expander {
   Expander(Draft& draft, Names& names, Diagnostics& diagnostics)
       : draft_(draft), names_(names), diagnostics_(diagnostics) {}
 
-  // The value of a statement, with what its left side binds; nothing if there was an error.
+  // The value of a statement, in the scope of what its left side binds; none if there was an error.
   std::optional<ExprId> statement(const ast::Statement&, ArrayId);
-  // Checks a def once, called or not. True if it may be called.
+  // Checks a def once, whether it is called or not. True if it may be called.
   bool check(DefEntry&);
-  // Nothing more is expanded once a limit was passed.
+  // Whether a limit was exceeded; nothing more is expanded then.
   bool exhausted() const { return exhausted_; }
 
  private:
@@ -65,7 +65,7 @@ class Expander {
   Names& names_;
   Diagnostics& diagnostics_;
   const ast::Statement* statement_ = nullptr;
-  std::vector<ExprId> arguments_;  // read so far by the call at hand
+  std::vector<ExprId> arguments_;  // arguments that the current call has read so far
   int depth_ = 0, checks_ = 0;
   std::size_t terms_ = 0;
   bool exhausted_ = false;

@@ -1,5 +1,5 @@
-// Calls of defs: a body in place of each call. A def is checked once by itself, called or not, so that its mistakes
-// are reported in its own text and a call can only add those of what it passes.
+// Expands calls of defs: each call is replaced by the body. A def is also checked once by itself, called or not, so
+// that its errors are reported in its own text, and a call adds only errors of its arguments.
 #include <fmt/format.h>
 
 #include <utility>
@@ -13,7 +13,7 @@ namespace napkin {
 
 namespace {
 
-// The def as it is called over so many axes: itself, or spread over several.
+// The def for a call over this number of axes: the def itself, or a copy spread over several axes.
 DefEntry& called_over(std::size_t axes, DefEntry& entry) {
   if (entry.def->axes.size() != 1 || axes < 2) return entry;
   auto& made = entry.over[axes];
@@ -95,7 +95,7 @@ bool Expander::check(DefEntry& entry) {
   return false;
 }
 
-// Expands the body once for nothing, with axes and parameters of which only the names are known.
+// Expands the body once only to check it, with axes and parameters of which only the names are known.
 bool Expander::check_body(DefEntry& entry) {
   entry.state = DefState::checking;
   const auto before = diagnostics_.size();

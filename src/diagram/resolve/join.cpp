@@ -1,6 +1,6 @@
-// A draft to a diagram: uses that meet become one wire, equal expressions are shared. Wires are numbered by first
-// appearance in the statements, the left side of each before its reductions; dimensions that no statement names come
-// last.
+// Turns a draft into a diagram: connected uses become one wire, and equal expressions are shared. Wires are numbered by
+// first appearance in the statements, the left side of each before its reductions; dimensions that no statement names
+// come last.
 #include <algorithm>
 #include <map>
 

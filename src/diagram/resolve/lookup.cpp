@@ -1,4 +1,4 @@
-// What axis and array names mean in an expression, and what to say of those that mean nothing there.
+// Looks up the axis and array names of an expression, and reports unknown names.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ void collect_names(const ast::Expr& expr, std::set<std::string_view>& names) {
   for (const auto& argument : expr.arguments) collect_names(argument, names);
 }
 
-// The axis on the left that the right side never uses, if there is just one.
+// The axis on the left that the right side never uses, if there is exactly one.
 const ast::Name* unused_axis(const ast::Statement& statement) {
   std::set<std::string_view> used;
   collect_names(statement.value, used);
@@ -40,7 +40,7 @@ const ast::Name* unused_axis(const ast::Statement& statement) {
   return found;
 }
 
-// The left side of a statement with one axis put in place of another, or added.
+// The left side of a statement with one axis replaced by another, or with an axis added.
 std::string left_side(const ast::Statement& statement, const ast::Name* replaced, const std::string& axis) {
   std::string text = statement.name.text + "[";
   for (const auto& name : statement.axes)
@@ -49,17 +49,17 @@ std::string left_side(const ast::Statement& statement, const ast::Name* replaced
   return text + "]";
 }
 
-// The edit that makes it so; none where the place between the brackets is not known.
+// The edit that makes this change to the left side; none if there is no axis between the brackets.
 std::vector<Edit> keeping(const ast::Statement& statement, const ast::Name* replaced, const std::string& axis) {
   if (replaced != nullptr) return {{replaced->span, axis}};
   if (statement.axes.empty()) return {};
   return {{after(statement.axes.back().span), ", " + axis}};
 }
 
-// "127", or "its length less 1" where that is not known.
+// "127", or "its length less 1" if the length is not known.
 std::string length_words(const Axis& axis) { return axis.size ? std::to_string(*axis.size - 1) : "its length less 1"; }
 
-// Which of a def's axes has that name.
+// The number of the def's axis that has this name.
 std::optional<std::size_t> formal_place(const Frame& frame, std::string_view name) {
   const auto& formal = frame.entry->def->axes;
   const auto found = std::find_if(formal.begin(), formal.end(), [=](const auto& f) { return f.text == name; });
@@ -67,7 +67,7 @@ std::optional<std::size_t> formal_place(const Frame& frame, std::string_view nam
   return static_cast<std::size_t>(found - formal.begin());
 }
 
-// The axis of the user's own statement that a def got at that place, maybe through other defs.
+// The axis of the user's own statement that a def received for this axis, possibly through other defs.
 const ast::Name& passed_axis(const Frame& frame, std::size_t place) {
   const auto& passed = frame.call->axes[place];
   const Frame* outer = frame.caller->frame;
@@ -101,7 +101,7 @@ std::optional<Bound> Expander::bound(const ast::Expr& expr, const Scope& scope, 
   return std::nullopt;
 }
 
-// A def sees its axes and parameters, and nothing else of the file.
+// A def can use only its own axes and parameters, and nothing else of the file.
 void Expander::fail_not_given(const ast::Name& name, const Scope& scope, std::string_view what) {
   const auto& def = *scope.frame->entry->def;
   std::vector<std::string> given;
@@ -180,7 +180,7 @@ Expander::Result Expander::fail_unknown_call(const ast::Expr& expr, const Scope&
                         .message = fmt::format("unknown function `{}`", name),
                         .span = expr.name.span,
                         .help = written_instead(name)};
-  const bool elsewhere = !diagnostic.help.empty();  // then its arguments are written as there, too
+  const bool elsewhere = !diagnostic.help.empty();  // then the help shows the arguments too
   if (!elsewhere) suggest(diagnostic, name, names_.function_names());
   if (const auto array = names_.arrays.find(name); array != names_.arrays.end()) {
     diagnostic.message = fmt::format("array `{}` is called like a function", name);
@@ -230,7 +230,7 @@ Expander::Result Expander::access(const ast::Expr& expr, const Scope& scope) {
   return std::nullopt;
 }
 
-// Every index stays inside. Where all axes are there but in another order, that is the one mistake.
+// Checks that every index stays in bounds. If the axes are only in another order, that is reported as the one error.
 void Expander::check_indices(const ast::Expr& expr, const Array& array,
                              const std::vector<std::optional<Index>>& indices) {
   Diagnostics found;

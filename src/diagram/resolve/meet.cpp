@@ -1,5 +1,5 @@
-// Uses meet where an array is read by its own axis (the draft lists these pairs), and where one statement says the
-// same reduction twice: a def that uses its parameter twice still means one value, and so one wire.
+// Finds which uses are connected: those where an array is read by its own axis (the draft lists these pairs), and those
+// of equal reductions in one statement. A def that uses its parameter twice still means one value, and so one wire.
 #include "diagram/resolve/meet.hpp"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ class Meeting {
   }
 
  private:
-  using Pairs = std::vector<std::pair<WireId, WireId>>;  // what two reductions bind, place by place
+  using Pairs = std::vector<std::pair<WireId, WireId>>;  // the wires that two reductions bind, pairwise
 
   std::uint32_t root(WireId use) {
     auto at = use.index;
@@ -40,7 +40,7 @@ class Meeting {
   }
   void unite(WireId a, WireId b) { parent_[root(a)] = root(b); }
 
-  // The expressions of one statement stand together, the inner ones first.
+  // The expressions of one statement are stored together, the inner ones first.
   void same_reductions(std::uint32_t begin, std::uint32_t end) {
     std::vector<const Reduce*> different;
     for (auto i = begin; i <= end; ++i) {
@@ -100,7 +100,7 @@ class Meeting {
     return a.array == b.array && std::equal(a.at.begin(), a.at.end(), b.at.begin(), b.at.end(), index);
   }
 
-  // The innermost reduction that binds a use decides.
+  // The innermost reduction that binds a wire decides.
   bool same(WireId a, WireId b, const Pairs& pairs) {
     for (auto pair = pairs.rbegin(); pair != pairs.rend(); ++pair)
       if (pair->first == a || pair->second == b) return pair->first == a && pair->second == b;

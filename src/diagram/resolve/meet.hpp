@@ -1,4 +1,4 @@
-// Which uses of an axis meet, and so are one wire.
+// Finds the uses of an axis that meet, and so are one wire.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace napkin {
 
-// For each use of the draft one that stands for all that it meets.
+// By use of the draft: a use that represents all uses that it meets.
 std::vector<std::uint32_t> meet(const Draft&);
 
 }  // namespace napkin

@@ -1,4 +1,4 @@
-// Declarations to names: doubled ones, suggestions, and in which order things are declared.
+// Maps declarations to names: duplicate names, suggestions, and the order of declaration.
 #include "diagram/resolve/names.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ std::vector<std::string> keys(const Map& map) {
   return names;
 }
 
-// The name that a declaration adds to the file's one space of names.
+// The name that a declaration adds; all declarations of a file share one namespace.
 const ast::Name* declared_name(const ast::DeclarationNode& node) {
   if (const auto* axis = std::get_if<ast::Axis>(&node)) return &axis->name;
   if (const auto* input = std::get_if<ast::Input>(&node)) return &input->name;
@@ -105,7 +105,7 @@ std::string text_of(const Diagram& diagram, const Array& array) {
 
 void refuse_rounding(Datatype type, Span span, Diagnostics& diagnostics) {
   const auto& of = row(type);
-  const auto instead = row(of.alone == type ? Datatype::bf16 : of.alone).name;  // with all of its numbers
+  const auto instead = row(of.alone == type ? Datatype::bf16 : of.alone).name;  // a type that has all numbers of `type`
   diagnostics.add({.code = "E0221",
                    .message = fmt::format("nothing is rounded to `{}`, which only inputs have", of.name),
                    .span = span,

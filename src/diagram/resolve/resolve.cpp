@@ -1,4 +1,5 @@
-// A file to its diagram: names, then statements one by one into a draft, then the uses that meet joined to wires.
+// Resolves a file to its diagram: first names, then the statements one by one into a draft; at last, connected uses
+// become wires.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -83,7 +84,7 @@ class Resolver {
                         name.text, names_.array_names(), "arrays"));
   }
 
-  // Said only where no broken line may have been the missing one.
+  // Reported only if no broken line may have been the missing statement.
   void no_output() {
     for (const auto* broken : all<ast::Broken>(file_))
       if (!broken->name) return;

@@ -1,8 +1,9 @@
-// What a name means at one place of an expression, while defs are expanded.
+// The meaning of a name at one place of an expression, while defs are expanded.
 //
-// An axis name means the reduction (or the left side) that binds it, and each of those is a wire use of its own.
-// Inside a def, its axes mean what the call passed, and a parameter means the argument *read where the call stands*,
-// with those of the caller's axes rebound that the def's own reductions bind. So nothing is captured by accident.
+// An axis name refers to the reduction (or the left side) that binds it, and each binding is a separate use of a wire.
+// Inside a def, its axes mean what the call passed. A parameter means the argument *read in the scope of the call*,
+// except that those of the caller's axes that the def's own reductions bind are rebound. So nothing is captured by
+// accident.
 #pragma once
 
 #include <map>
@@ -21,20 +22,20 @@ struct Bound {
 struct Frame;
 struct Scope {
   std::map<std::string_view, Bound> axes;
-  const Frame* frame = nullptr;    // of the def whose body this is; none in a statement
-  const Frame* through = nullptr;  // of the def that reads this argument, for words only
+  const Frame* frame = nullptr;    // the call of the def whose body this is; none in a statement
+  const Frame* through = nullptr;  // the call of the def that reads this argument; used in messages only
 
   const Bound* find(std::string_view name) const {
     const auto found = axes.find(name);
     return found == axes.end() ? nullptr : &found->second;
   }
-  bool in_call() const;  // of a def; else in a statement, or in a def that is checked by itself
+  bool in_call() const;  // inside a call; not in a statement or in a def that is checked by itself
 };
 
-// One call of a def. A frame without a call is the check of the def itself, apart from any call.
+// One call of a def. A frame without a call is for the check of the def by itself.
 struct Frame {
   const DefEntry* entry;
-  std::vector<AxisId> axes;  // passed; bound in the caller or not
+  std::vector<AxisId> axes;  // the axes passed, whether the caller binds them or not
   const ast::Expr* call = nullptr;
   const Scope* caller = nullptr;
   Span origin;  // the call in the user's own statement that led here

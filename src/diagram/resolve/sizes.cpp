@@ -1,4 +1,4 @@
-// Sizes of axes. A size that depends on a symbolic axis is itself symbolic; `--set` overrides what the file says.
+// Computes sizes of axes. A size that depends on a symbolic axis is itself symbolic; `--set` overrides the file.
 #include "diagram/resolve/sizes.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Sizes of axes: `axis t = b * q`, from integers and earlier axes, checked against overflow.
+// Evaluates sizes of axes: `axis t = b * q`, from integers and earlier axes, checked against overflow.
 #pragma once
 
 #include "diagram/resolve/names.hpp"
@@ -8,7 +8,7 @@ namespace napkin {
 // Fills `axes` from the file and the overrides.
 void declare_axes(const ast::File&, const Overrides&, Diagram&, Names&, Diagnostics&);
 
-// The number of values of an array, or nothing while a size is not known. Too many are a diagnostic.
+// Reports an array with too many values; unknown sizes count as 1.
 void check_array_size(const Diagram&, const Array&, Diagnostics&);
 
 }  // namespace napkin

@@ -1,4 +1,4 @@
-// A def of one axis called over several: a copy of it with an axis for each.
+// Spreads a def of one axis that is called over several axes: makes a copy of the def with one axis for each.
 #include "diagram/resolve/spread.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@ namespace {
 
 using ast::ExprKind;
 
-// The formal axes in place of the one: names that no text can hold, so that they meet no other.
+// Axes that replace the single one. No text can contain their names, so they cannot clash with others.
 std::vector<ast::Name> formals(const ast::Name& axis, std::size_t count) {
   std::vector<ast::Name> names(count, axis);
   for (std::size_t i = 1; i < count; ++i) names[i].text = fmt::format("{} {}", axis.text, i + 1);
@@ -42,7 +42,7 @@ ast::Expr product_of_sizes(const ast::Expr& size, const std::vector<ast::Name>& 
   return product;
 }
 
-// False where the position along the axis is asked for: along several there is none.
+// False if the def reads the position along the axis: several axes have no single position.
 bool spread(ast::Expr& expr, const std::vector<ast::Name>& axes) {
   const auto& axis = axes[0].text;
   if (names(expr, axis)) return false;

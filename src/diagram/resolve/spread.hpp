@@ -1,4 +1,4 @@
-// A def of one axis called over several: a copy of it with an axis for each.
+// A def of one axis that is called over several axes: a copy of it with all of them.
 #pragma once
 
 #include <optional>
@@ -7,8 +7,8 @@
 
 namespace napkin {
 
-// A reduction over the axis becomes one over all `count`, its size their product. Nothing where the def asks for the
-// position along its axis.
+// A reduction over the axis becomes one over all `count` axes, and its size becomes their product. None if the def
+// reads the position along its axis.
 std::optional<ast::Def> spread(const ast::Def&, std::size_t count);
 
 }  // namespace napkin

@@ -1,4 +1,4 @@
-// Warnings about a diagram that was read without an error: what is never used, reductions that do nothing.
+// Warnings about a diagram without errors: unused declarations, reductions without effect.
 #include "diagram/resolve/warn.hpp"
 
 #include <fmt/format.h>
@@ -76,12 +76,12 @@ const Expr* position_in(const Diagram& diagram, const Apply& apply, Role role, s
   return std::holds_alternative<Position>(read.node) ? &read : nullptr;
 }
 
-// Equal expressions are one, which stands where the first of them does.
+// Equal expressions are shared and have the span of the first one, which may be in another place.
 bool holds(Span outer, Span inner) {
   return outer.file == inner.file && outer.begin <= inner.begin && inner.end <= outer.end;
 }
 
-// A root of a position, or a quotient by one, where the length of the axis was meant.
+// Finds a root of a position, or a quotient by a position, which probably should use the length of the axis.
 const Expr* doubtful_position(const Diagram& diagram, const Apply& apply) {
   for (const auto role : {Role::root, Role::inverse_root})
     if (const auto* found = position_in(diagram, apply, role, 0)) return found;
@@ -110,7 +110,7 @@ std::string access_text(const Diagram& diagram, const Access& access) {
   return fmt::format("{}[{}]", diagram.at(access.array).name, fmt::join(axes, ", "));
 }
 
-// A square array takes its axes in both orders. One that is read in both is meant so.
+// A square array can be read with its axes exchanged by mistake. If it is read in both orders, that is intended.
 void exchanged_axes(const Diagram& diagram, Diagnostics& diagnostics) {
   std::map<ArrayId, const Expr*> first;
   std::set<ArrayId> in_order;

@@ -1,4 +1,4 @@
-// What is right in a file and yet hardly meant.
+// Warnings about code that is valid but hardly intended.
 #pragma once
 
 #include "napkin/diagram.hpp"

@@ -1,4 +1,4 @@
-// Loads, columns and saves of one kernel in C++, as loops.
+// Prints the loads, columns and saves of one C++ kernel as loops.
 #include "emit/cpp/columns.hpp"
 
 #include <fmt/format.h>
@@ -13,13 +13,13 @@
 namespace napkin {
 namespace {
 
-constexpr std::int64_t most_cells = 256;  // of a fold's result that fit in vector registers, with some to spare
+constexpr std::int64_t most_cells = 256;  // of a fold's result; these fit in vector registers, with some left
 
 std::string difference(const std::string& place, const std::string& begin) {
   return begin == "0" ? place : place == begin ? "0" : fmt::format("{} - {}", place, begin);
 }
 
-// The first place that an index reaches over the pieces, or the last.
+// The first or the last place that an index reaches over the pieces.
 std::string corner(const Index& index, const CppPieces& pieces, bool last) {
   return code_end(index, last, [&](WireId wire, bool at_end) {
     const auto& piece = pieces[wire.index];
@@ -31,7 +31,7 @@ std::string corner(const Index& index, const CppPieces& pieces, bool last) {
 
 // Loads
 
-// Copies a tile from its array, in the order of the array.
+// Copies a tile from its array, in the array's order.
 void CppColumns::print(const Load& load) {
   const auto from = page_.from(load.to);
   if (load.from) return;
@@ -63,7 +63,7 @@ void CppColumns::print(const Load& load) {
   out_.close(opened);
 }
 
-// In the tile of the first level, which holds what those further in are parts of.
+// Tests the mask in the tile of the first level, which contains the tiles of deeper levels.
 void CppColumns::print(const MaskTest& ask) {
   const auto id = outermost_tile(page_.sources, ask.tile);
   const auto& buffer = page_.nest.at(ask.tile);
@@ -111,7 +111,7 @@ void CppColumns::print(const Save& save) {
   out_.close(opened);
 }
 
-// A result of few cells stays in registers while all is folded into it; of a larger one, a row at a time.
+// If the result has few cells, it stays in registers during the whole fold. A larger one is folded row by row.
 void CppColumns::fold(const Compute& compute) {
   Here here;
   int opened = 0;
@@ -124,7 +124,7 @@ void CppColumns::fold(const Compute& compute) {
   out_.close(opened);
 }
 
-// A number at a time, as many lanes of it at once as a vector has.
+// Folds into one number at a time, with vector lanes along a folded wire.
 void CppColumns::fold_lanes(const Compute& compute) {
   const auto& combine = *compute.column.fold->combine;
   const auto lanes = *page_.layout.lanes.at(&compute).wire;
@@ -178,7 +178,7 @@ int CppColumns::open_cells(const Compute& compute, Here& here) {
   return rows + open_lanes(compute, here);
 }
 
-// Without being told, compilers may unroll the lanes before they make vectors of them.
+// Without the pragma, compilers may unroll the lanes before they vectorize them.
 int CppColumns::open_lanes(const Compute& compute, Here& here) {
   const auto lanes = page_.layout.lanes.at(&compute);
   if (!lanes.wire || lanes.folded) return 0;
@@ -192,7 +192,8 @@ int CppColumns::open_folded(const Compute& compute, Here& here) {
   return opened;
 }
 
-// How far a loop over a kept wire may always run, or 0: everything it touches was made for the piece at hand.
+// The constant length of a loop over a kept wire, or 0. It is constant if everything that the loop accesses was
+// allocated for the current piece.
 std::int64_t CppColumns::steady(const Compute& compute, WireId wire) const {
   if (page_.own[wire.index].is_whole()) return 0;
   auto least = steady(compute.to, page_.nest.at(compute.to).at, wire);

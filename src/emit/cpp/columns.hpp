@@ -10,8 +10,9 @@
 
 namespace napkin {
 
-// A loop runs to the end of the piece at hand. Where everything it touches was made for that piece it runs to the end
-// of a whole piece instead, in whole vectors: a constant, and what is computed past the end is never saved or folded.
+// A loop runs to the end of the current piece. If everything it touches was made for that piece, it runs to the end of
+// a whole piece instead, in whole vectors: the bound is then a constant, and values past the end are never saved or
+// folded.
 class CppColumns : StatementPrinter<CppPage, OpenLoops> {
  public:
   explicit CppColumns(CppPage& page) : StatementPrinter(page, {Language::cpp}) {}
@@ -22,11 +23,11 @@ class CppColumns : StatementPrinter<CppPage, OpenLoops> {
 
  private:
   using Here = OpenLoops;
-  // Loops over kept wires: to the piece's end, or to a constant where `steady` says so.
+  // Loops over kept wires, to the end of the piece, or to the constant that `steady` returns.
   int open(WireId, std::int64_t constant, Here&);
   int open_kept(const Compute&, WireId, Here&);
-  int open_lanes(const Compute&, Here&);  // of kept lanes
-  int open_rows(const Compute&, Here&);   // all kept wires but the lanes
+  int open_lanes(const Compute&, Here&);  // the vectorised wire, if it is kept
+  int open_rows(const Compute&, Here&);   // the other kept wires
   int open_cells(const Compute&, Here&) override;
   int open_folded(const Compute&, Here&);
 

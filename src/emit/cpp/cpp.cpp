@@ -1,5 +1,5 @@
-// A plan becomes files in portable C++: every kernel's loop nest printed, with the interface, the harness and a build
-// file.
+// Turns a plan into files in portable C++: the printed loop nest of every kernel, the interface, the harness and a
+// build file.
 #include <fmt/format.h>
 
 #include <utility>

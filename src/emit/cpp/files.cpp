@@ -1,4 +1,4 @@
-// The C interface of a plan's kernels in C++, and the kernels with the function that runs them.
+// Prints the C interface of a plan's C++ kernels, and a file with the kernels and the function that runs them.
 #include "emit/cpp/files.hpp"
 
 #include <fmt/format.h>

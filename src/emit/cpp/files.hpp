@@ -1,4 +1,4 @@
-// The files of a plan in C++: interface, kernels, and a program that checks and times them.
+// The C++ files of a plan: interface, kernels, and a program that checks and times them.
 #pragma once
 
 #include <optional>

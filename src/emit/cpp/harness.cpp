@@ -1,5 +1,5 @@
-// A program around a plan's kernels in C++: random inputs, the plain meaning, a comparison, and both timed side by
-// side.
+// Prints a program around a plan's C++ kernels: random inputs, the plain evaluation, a comparison, and the times of
+// both.
 #include <fmt/format.h>
 
 #include "emit/cpp/files.hpp"

@@ -1,8 +1,7 @@
-// A loop nest printed as two functions in C++: one loops over the groups, the first of them in parallel, the other does
-// one group. Streams are loops.
+// Prints a loop nest as two C++ functions: one loops over the groups, the first of them in parallel; the other computes
+// one group. Streams become loops.
 //
-// A tile is copied once, at the first level, and read there: that levels further in hold parts of it is what caches and
-// registers do by themselves.
+// A tile is copied once, at the first level, and read there. Caches and registers take the place of the deeper levels.
 #include "emit/cpp/kernel.hpp"
 
 #include <fmt/format.h>
@@ -42,7 +41,7 @@ class KernelPrinter {
 
   // Groups
 
-  // One group, the piece that it splits and where its own begins.
+  // One group, the piece that it splits, and its own piece.
   struct Entered {
     const Split* group;
     CppPiece around, piece;
@@ -117,14 +116,14 @@ class KernelPrinter {
     out.close(static_cast<int>(groups_.size()) + 1);
     return out.text();
   }
-  // How many of the first groups are of wires that no group before them splits.
+  // The number of leading groups that split wires which no earlier group splits.
   std::size_t independent() const {
     std::set<WireId> seen;
     std::size_t count = 0;
     while (count < groups_.size() && seen.insert(groups_[count].group->wire).second) ++count;
     return count;
   }
-  // The end of the piece of a wire that several groups split, in terms of where they begin.
+  // The end of a piece of a wire that several groups split, as an expression of where their pieces begin.
   std::string outer_end(const Split& group, const CppPiece& around) const {
     for (const auto& outer : groups_)
       if (outer.group->wire == group.wire && outer.piece.begin == around.begin)
@@ -156,7 +155,7 @@ class KernelPrinter {
           [&](const For& loop) { stream(loop); });
   }
 
-  // The first or the last position of the piece at hand.
+  // The first or the last position of the current piece.
   std::string end(WireId wire, bool last) const {
     const auto& piece = page_.own[wire.index];
     if (!last || piece.count == "1") return piece.begin;
@@ -185,7 +184,7 @@ class KernelPrinter {
   const Hardware& hardware_;
   CppColumns columns_;
   std::vector<Entered> groups_;
-  std::vector<std::string> begins_;  // of groups, that the text of one uses
+  std::vector<std::string> begins_;  // where the groups begin that the text of one group mentions; its parameters
   std::map<WireId, int> splits_;
 };
 

@@ -1,4 +1,4 @@
-// One kernel of a plan as functions in C++.
+// One kernel of a plan as C++ functions.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The header that emitted C++ includes, the same for all diagrams.
+// The text of the header that emitted C++ includes; it is the same for all diagrams.
 #include "emit/cpp/numbers.hpp"
 
 namespace napkin {

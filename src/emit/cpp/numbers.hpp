@@ -5,6 +5,6 @@
 
 namespace napkin {
 
-extern const std::string_view cpp_numbers;  // of napkin_numbers.hpp
+extern const std::string_view cpp_numbers;  // the text of napkin_numbers.hpp
 
 }  // namespace napkin

@@ -1,4 +1,4 @@
-// The page that the text of one kernel in C++ is written on, and what names mean where it stands.
+// The text of one C++ kernel while it is printed, and what each name in it refers to.
 #include "emit/cpp/page.hpp"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@ namespace napkin {
 namespace {
 
 constexpr std::int64_t vector_values = 8;         // of f32, in AVX2
-constexpr std::int64_t most_local_bytes = 16384;  // larger buffers do not belong on the stack
+constexpr std::int64_t most_local_bytes = 16384;  // larger buffers are not on the stack
 
 }  // namespace
 
@@ -45,7 +45,8 @@ void CppPage::place(BufferId id) {
       place.extent[i] = own[alone->index].extent;
       place.corner[i] = own[alone->index].begin;
     }
-    // What was measured with the whole wire holds for no longer one, also where groups of a level below share it out.
+    // An extent that was measured with the whole wire must not be exceeded, even if groups of a deeper level divide the
+    // wire.
     for (const auto& term : index.terms)
       if (own[term.first.index].is_whole() || (!alone && !is_shared_out(term.first, buffer.level))) limit(term.first);
     if (place.extent[i] > 1) place.order.push_back(i);

@@ -1,4 +1,4 @@
-// The page that the text of one kernel in C++ is written on, and what names mean where it stands.
+// The state of printing one kernel in C++: its text so far, and what names mean at the current place in it.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@
 
 namespace napkin {
 
-// A wire's piece where the text stands: it begins at 0 where nothing has split the wire yet.
+// A wire's piece at the current place in the text. It begins at 0 if no loop has split the wire yet.
 struct CppPiece {
   std::string begin = "0", count;
   std::int64_t extent = 1;  // positions of a whole piece
@@ -18,12 +18,12 @@ struct CppPiece {
 };
 using CppPieces = std::vector<CppPiece>;  // by WireId
 
-// Where a buffer's values stand.
+// Where a buffer's values lie.
 struct CppPlace {
-  CppPieces scope;                   // the pieces that it was made for
-  std::vector<std::size_t> order;    // its dimensions of more than one value, slowest first
-  std::vector<std::int64_t> extent;  // by dimension; the fastest one in whole vectors
-  std::vector<std::string> corner;   // by dimension, where the buffer begins; of tiles at more than a wire
+  CppPieces scope;                   // the pieces that the buffer was made for
+  std::vector<std::size_t> order;    // the dimensions with more than one value, slowest first
+  std::vector<std::int64_t> extent;  // by dimension; the fastest one is rounded up to whole vectors
+  std::vector<std::string> corner;   // by dimension, where the buffer begins
 };
 
 struct CppPage : CodePage {
@@ -33,18 +33,18 @@ struct CppPage : CodePage {
   CppPieces own;
   std::map<BufferId, CppPlace> places;  // filled as buffers are met
 
-  // Whether the wire's piece has one position, however long its axis is.
+  // Whether the wire's piece has one position, whatever the length of its axis.
   bool is_single(WireId) const;
-  std::string_view storage(ArrayId) const;  // of the array in memory: "napkin_f16"
-  // The type that its values are computed with: "float".
+  std::string_view storage(ArrayId) const;  // the element type of the array in memory: "napkin_f16"
+  // The type that the buffer's values are computed in: "float".
   std::string_view own_type(BufferId) const;
 
-  bool is_shared_out(WireId, std::size_t level) const;  // by groups no deeper than the level, if by any
-  // Makes the place of a buffer for the pieces at hand.
+  bool is_shared_out(WireId, std::size_t level) const;  // by groups at the level or above, unless no group splits it
+  // Makes the place of a buffer for the current pieces.
   void place(BufferId);
-  // "K_smem[i_d][i_x]", of the values' places in the buffer by dimension.
+  // "K_smem[i_d][i_x]"; `at` gives the place in the buffer by dimension.
   std::string element(BufferId, const std::vector<std::string>& at) const;
-  // "const float K_smem[64][8] = {};", or a space of its own where it is large.
+  // "const float K_smem[64][8] = {};", or separate storage if the buffer is large.
   std::string declaration(BufferId) const;
 };
 

@@ -1,6 +1,6 @@
-// A stream of short pieces would copy its tiles a number at a time, where an array lies together along the stream. Its
-// pieces get longer at the first level, as far as that fits, and what was planned is a stream of the next level.
-// Nothing is moved more often for that: longer pieces are fewer.
+// If an array is contiguous along a stream, a stream of short pieces copies its tiles one number at a time. Its pieces
+// are made longer at the first level, as far as they fit, and the planned stream moves to the next level. This does not
+// move anything more often, because there are fewer of the longer pieces.
 #include "emit/cpp/tiles.hpp"
 
 #include <algorithm>

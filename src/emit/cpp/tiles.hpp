@@ -1,11 +1,11 @@
-// Tiles that are worth copying.
+// Tiles that are long enough to be worth copying.
 #pragma once
 
 #include "napkin/partition.hpp"
 
 namespace napkin {
 
-// The same kernel with longer pieces of streams at the first level, and the planned ones inside of them.
+// The same kernel with longer pieces of streams at the first level, each of which contains planned pieces.
 Kernel with_long_tiles(const Kernel&, const Hardware&);
 
 }  // namespace napkin

@@ -1,4 +1,4 @@
-// A plan becomes CUDA files: every kernel threaded and printed, with the launcher, the harness and a build file.
+// Turns a plan into CUDA files: every kernel is threaded and printed, with the launcher, the harness and a build file.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,14 +27,14 @@ void note_other_tiles(CudaPlan& printed, const Kernel& kernel, const WarpNest& w
                                         to_text(*tiles, kernel.program.scratch, hardware)));
 }
 
-// All kernels of a file declare shared memory alike.
+// All kernels of a file declare shared memory with the same alignment.
 void add(CudaPlan& printed, ThreadedKernel kernel) {
   kernel.shared_alignment = printed.shared_alignment;
   printed.threaded.push_back(std::move(kernel));
 }
 
-// On matrix units, or why that cannot be. Nobody plans how many blocks of a fallback run beside each other, so that its
-// compiler may have all registers.
+// Prints the kernel for matrix units of single warps, or returns why that is impossible. The number of resident blocks
+// of a fallback is not planned, so its compiler may use all registers.
 std::optional<Refused> print_warps(CudaPlan& printed, const Kernel& kernel, const Hardware& hardware,
                                    const std::string& name, bool fallback = false) {
   auto distributed = distribute(kernel, hardware);
@@ -48,7 +48,7 @@ std::optional<Refused> print_warps(CudaPlan& printed, const Kernel& kernel, cons
   return {};
 }
 
-// With rows over warps, or why that cannot be.
+// Prints the kernel with rows over warps, or returns why that is impossible.
 std::optional<Refused> print_rows(CudaPlan& printed, const Kernel& kernel, const Hardware& hardware,
                                   const std::string& name) {
   const auto distributed = distribute_rows(kernel, hardware);
@@ -62,7 +62,7 @@ std::optional<Refused> print_rows(CudaPlan& printed, const Kernel& kernel, const
   return {};
 }
 
-// On warpgroups, to be launched where it can, or why that cannot be.
+// Prints the kernel for warpgroups, which is launched if it can run, or returns why that is impossible.
 std::optional<Refused> print_warpgroups(CudaPlan& printed, const Kernel& kernel, const Hardware& hardware,
                                         const std::string& name) {
   const auto distributed = distribute_warpgroups(kernel, hardware);
@@ -84,7 +84,8 @@ std::optional<Refused> print_warpgroups(CudaPlan& printed, const Kernel& kernel,
   return {};
 }
 
-// Whether a column needs all parts of a divided axis to be of one length, where blocks do not have one of them each.
+// Whether a column needs all parts of a divided axis to have one length. If each block has one part, loops along the
+// part may end early.
 bool needs_equal(const Diagram& diagram, const Column& column, AxisId inside, bool one_each) {
   const auto is_inside = [&](WireId wire) { return diagram.at(wire).axis == inside; };
   return reads_size(diagram, column.value, inside) ||
@@ -113,7 +114,8 @@ bool has_warpgroups(const Hardware& hardware, CudaPath path) {
   return path == CudaPath::tensor && has_warpgroup_instructions(hardware.cuda_architecture);
 }
 
-// Beside the kernel of warpgroups what single warps run in its place, or as many of its pieces as they have room for.
+// Prints the kernel that runs in place of a warpgroup kernel: the one planned for single warps, or else the same tiles,
+// adjusted if they do not fit.
 std::optional<Refused> print_instead(CudaPlan& printed, const Plan& plan, std::size_t number, const Hardware& hardware,
                                      const std::string& name) {
   const bool planned = printed.warpgroups.back() && number < plan.instead.size() && plan.instead[number];

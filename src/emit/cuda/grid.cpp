@@ -1,4 +1,4 @@
-// A walk printed: blocks that stay loop over the numbers of their pieces, each of which is taken apart in the walk's
+// Prints a tile scheduler: persistent blocks loop over tile numbers, and each number is decoded in the scheduler's
 // order.
 #include "emit/cuda/grid.hpp"
 
@@ -28,7 +28,7 @@ void GridPrinter::words() const {
 
 void GridPrinter::begin() {
   blocks_ = groups_.enter(true);
-  // The last cluster along a group may have blocks past its end.
+  // The last cluster along a group may contain blocks past the group's end.
   if (scheduler_.along) page_.own[scheduler_.along->index].by_thread = true;
   if (scheduler_.persistent) {
     if (scheduler_.cluster > 1)

@@ -1,4 +1,4 @@
-// The pieces of the grid that a block has: one, or one after another while it stays.
+// The output tiles of a block: one, or one after another if the kernel is persistent.
 #pragma once
 
 #include <string>
@@ -13,10 +13,10 @@ class GridPrinter {
   GridPrinter(Page& page, GroupPrinter& groups, const TileScheduler& scheduler)
       : page_(page), groups_(groups), scheduler_(scheduler) {}
 
-  void words() const;  // a comment
-  // Where a block does not stay it knows its piece from here on.
+  void words() const;  // prints a comment about the tile scheduler
+  // If the kernel is not persistent, the block knows its tile from here on.
   void begin();
-  // What stands between them is done for each of the block's pieces.
+  // Code printed between open() and close() runs for each of the block's tiles.
   void open();
   void close();
 

@@ -1,4 +1,4 @@
-// Groups as the decoding of block numbers, and the pieces that follow.
+// Decodes block numbers into groups, and computes the pieces that follow from them.
 #include "emit/cuda/groups.hpp"
 
 #include <fmt/format.h>
@@ -73,7 +73,7 @@ std::vector<GroupPrinter::Entered> GroupPrinter::enter(bool of_blocks) {
   return all;
 }
 
-// Where a block has one part of a divided axis, that of the last may be shorter.
+// If a block has one part of a divided axis, its end is computed, because the last part may be shorter.
 void GroupPrinter::end_parts() {
   for (const auto& [whole, part, inside] : divided_axes(page_.diagram)) {
     const auto of_block = single_in_block(page_.nest, page_.kernel.block_level, part);
@@ -106,11 +106,11 @@ void GroupPrinter::blocks() {
   take_apart(groups, {}, "return");
 }
 
-// The fastest group last; the number is taken apart from there.
+// Decodes a block number, from the fastest group, which is the last, to the slowest.
 void GroupPrinter::take_apart(const std::vector<Entered>& groups, const TileScheduler& scheduler,
                               const std::string& otherwise) {
   auto& out = page_.out;
-  std::vector<const Entered*> inner;  // of a wire that another group of blocks splits: printed after that
+  std::vector<const Entered*> inner;  // groups of a wire that another group of blocks splits; printed after it
   const auto take = [&](const Entered& each, std::string number) {
     if (is_along(each, scheduler)) number = fmt::format("({} * {} + {})", number, scheduler.cluster, rank);
     if (each.around.is_whole()) return print(each, number);
@@ -131,7 +131,7 @@ void GroupPrinter::take_apart(const std::vector<Entered>& groups, const TileSche
     take(**it, slowest ? "(int)block" : fmt::format("(int)(block % {})", count(**it, scheduler)));
     if (!slowest) out.line(fmt::format("block /= {};", count(**it, scheduler)));
   }
-  // A band of tiles takes two groups at once, which may be all.
+  // A band of tiles decodes two groups at once; these may be all groups.
   if (scheduler.by > 1 && order.size() == 2 && otherwise == "return") out.line("if (block > 0) return;");
   for (const auto* each : inner) {
     print(*each, each->begin + "_number");
@@ -142,7 +142,7 @@ void GroupPrinter::take_apart(const std::vector<Entered>& groups, const TileSche
   out.line();
 }
 
-// Groups that the walk does not name stand first.
+// Groups that the scheduler's order does not name come first.
 std::vector<const GroupPrinter::Entered*> GroupPrinter::ordered(const std::vector<Entered>& groups,
                                                                 const TileScheduler& scheduler) const {
   std::vector<const Entered*> all;
@@ -158,7 +158,8 @@ std::vector<const GroupPrinter::Entered*> GroupPrinter::ordered(const std::vecto
   return all;
 }
 
-// The last two groups, so many pieces of the slower one side by side for each of the faster: the last run has fewer.
+// Decodes the last two groups in bands: `by` pieces of the slower group for each piece of the faster one. The last band
+// may be narrower.
 void GroupPrinter::run(const Entered& slower, const Entered& faster, const TileScheduler& scheduler, const Take& take) {
   auto& out = page_.out;
   const auto by = scheduler.by;
@@ -173,7 +174,7 @@ void GroupPrinter::run(const Entered& slower, const Entered& faster, const TileS
   take(faster, fmt::format("(int)({} % {} / {})", at, run, wide));
 }
 
-// Of clusters, along the group that theirs lie along.
+// The number of pieces of a group, or of clusters if the clusters lie along it.
 std::string GroupPrinter::count(const Entered& each, const TileScheduler& scheduler) const {
   const auto together = is_along(each, scheduler) ? scheduler.cluster : 1;
   return each.around.is_whole()

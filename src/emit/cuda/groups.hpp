@@ -1,4 +1,4 @@
-// Groups: which piece of every wire is a block's, and which a thread's or a warp's.
+// Groups: which piece of every wire belongs to a block, and which to a thread or a warp.
 #pragma once
 
 #include <functional>
@@ -14,44 +14,46 @@
 
 namespace napkin {
 
-// The wire of an axis along which every block has a single position, if there is one.
+// The wire of an axis along which every block has a single position, if such a wire exists.
 std::optional<WireId> single_in_block(const LoopNest&, std::size_t block_level, AxisId);
 
 class GroupPrinter {
  public:
   explicit GroupPrinter(Page& page) : page_(page) {}
 
-  // One group, the piece it splits and where its own begins.
+  // One group, the piece that it splits, and the name of where its own piece begins.
   struct Entered {
     const Split* group;
     WirePiece around;
     std::string begin;
     std::int64_t most() const { return pieces_of(around.extent, group->size); }
   };
-  // Makes the pieces of the groups of blocks, or of those below them, the page's.
+  // Makes the pieces of the groups of blocks, or else of the groups below them, the current pieces of the page.
   std::vector<Entered> enter(bool of_blocks);
-  // `number` counts the piece inside the piece around it.
+  // Declares the piece with this number inside the piece around it.
   void print(const Entered&, const std::string& number);
-  // It begins so far inside the piece around it, and ends `reach` positions further at the latest.
+  // Declares a piece that begins `offset` positions inside the piece around it and ends at most `reach` positions
+  // later.
   void print(const Entered&, const std::string& offset, std::int64_t reach);
-  // The groups of blocks, from the block's number.
+  // Prints the pieces of the groups of blocks, computed from the block's number.
   void blocks();
-  // Groups of blocks from the number `block`; where there is no such piece, `otherwise`: "return" or "continue".
+  // Decodes the number `block` into pieces. If there is no such piece, the code runs `otherwise`: "return" or
+  // "continue".
   void take_apart(const std::vector<Entered>&, const TileScheduler&, const std::string& otherwise);
-  // How many pieces: "(long long)pieces(n.q, 64) * n.h"; of clusters where the walk has some.
+  // The number of tiles of the grid, or of clusters if the scheduler uses them: "(long long)pieces(n.q, 64) * n.h".
   std::string all(const std::vector<Entered>&, const TileScheduler&) const;
-  // The number of a block in its cluster.
+  // The name of a block's number in its cluster.
   static constexpr std::string_view rank = "rank";
 
   std::string words(const Split&) const;  // "group q 48 at smem"
-  // Comments: a line for each group, with who has a piece of it below the blocks, and for each stream.
+  // Prints a comment line for each group and each stream. `below` says what has a tile of a group below the blocks.
   void describe(const std::string& below);
   bool is_block(const Split& group) const { return group.level <= page_.kernel.block_level; }
-  std::string begin_name(WireId);  // "q1", of the n-th split of a wire
-  // Makes the piece of a stream the page's, and declares where it ends.
+  std::string begin_name(WireId);  // "q1", for the n-th split of a wire
+  // Makes the piece of a stream the current piece of its wire. declare_end() declares where that piece ends.
   void enter(const For&, const std::string& begin);
   void declare_end(const For&, const std::string& begin, const WirePiece& around);
-  // The pieces of a stream one after another: inside(around, begin) prints what is done for each.
+  // Prints a loop over the pieces of a stream: inside(around, begin) prints what is done for each.
   using Inside = std::function<void(const WirePiece& around, const std::string& begin)>;
   void stream(const For&, const Inside& inside);
 
@@ -66,7 +68,8 @@ class GroupPrinter {
 
   Page& page_;
   std::map<WireId, int> splits_;
-  std::vector<std::pair<std::string, std::string>> ends_;  // of the block's parts of divided axes: names and values
+  // The ends of the block's parts of divided axes: names and values.
+  std::vector<std::pair<std::string, std::string>> ends_;
 };
 
 }  // namespace napkin

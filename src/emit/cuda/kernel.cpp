@@ -1,5 +1,5 @@
-// A threaded loop nest printed as a __global__ function: groups become the decoding of block and thread numbers,
-// streams loops, tiles cooperative loads into shared memory, and every column loops over the thread's own cells.
+// Prints a threaded loop nest as a __global__ function: block and thread numbers are decoded into groups, streams
+// become loops, tiles become cooperative loads into shared memory, and every column loops over the thread's own cells.
 #include "emit/cuda/kernel.hpp"
 
 #include <fmt/format.h>
@@ -36,7 +36,7 @@ class ThreadPrinter {
   }
 
  private:
-  // What the function computes, and how.
+  // Prints comments on what the function computes, and how.
   void words() {
     out_.line(fmt::format("// {}, by {} threads with {} of shared memory.", page_.outputs(), page_.kernel.threads,
                           held(static_cast<double>(page_.kernel.shared_bytes))));
@@ -75,7 +75,7 @@ class ThreadPrinter {
     piece.step = each.step;
     piece.share = each.share;
   }
-  // A wire with a single position in the piece; threads past the end repeat the last one.
+  // Declares the position of a wire with only one in the piece; threads past the end repeat the last position.
   void only_position(std::uint32_t w) {
     auto& piece = page_.own[w];
     if (piece.extent != 1 || piece.is_whole() || piece.is_spread()) return;
@@ -95,7 +95,7 @@ class ThreadPrinter {
           [&](const Compute& compute) { columns_.print(compute); }, [&](const Save& save) { columns_.print(save); },
           [&](const For& loop) { stream(loop); });
   }
-  // All loads that follow each other, between barriers; the number of the last.
+  // Prints all consecutive loads, between barriers; returns the index of the last one.
   std::size_t loads(const LoopBody& block, std::size_t begin, bool outermost) {
     std::vector<BufferId> tiles;
     auto end = begin;
@@ -120,7 +120,7 @@ class ThreadPrinter {
     });
   }
 
-  // The thread's own part of a piece that is shared out.
+  // Declares the thread's own part of a piece that is divided among threads.
   void share(WireId wire, const WirePiece& around) {
     auto& piece = page_.own[wire.index];
     const auto stream = piece;
@@ -137,7 +137,7 @@ class ThreadPrinter {
     only_position(wire.index);
   }
 
-  // The thread's own arrays, those of one type together.
+  // Declares the thread's own arrays, grouped by type.
   void declare_buffers(const LoopBody& block) {
     Page::NamesByType by_type;
     for (const auto id : block.buffers) {
@@ -158,7 +158,7 @@ class ThreadPrinter {
   const LoopNest& nest_;
   GroupPrinter groups_;
   ColumnPrinter columns_;
-  WirePieces asked_;  // of the innermost loop: what its masks are asked of
+  WirePieces asked_;  // pieces at the innermost loop, over which mask tests loop
 };
 
 }  // namespace

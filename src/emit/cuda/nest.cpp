@@ -1,4 +1,4 @@
-// The parts of kernels on matrix units that do not depend on who copies tiles.
+// The parts of kernels on matrix units that do not depend on which threads copy tiles.
 #include "emit/cuda/nest.hpp"
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ NestPrinter::NestPrinter(const ThreadedKernel& kernel, const WarpNest& warps, co
   });
   limit_undivided();
 }
-// Tiles and fragments have the planned extent of a wire that nothing cuts, so that it may not be longer.
+// Tiles and fragments have the planned extent of a wire that nothing splits, so the wire must not be longer.
 void NestPrinter::limit_undivided() {
   std::set<WireId> cut;
   for (const auto& group : nest_.groups) cut.insert(group.wire);
@@ -35,7 +35,7 @@ void NestPrinter::limit_undivided() {
 
 // The kernel's head
 
-// `by` says by what instructions, and `filled` who fills several copies of tiles.
+// `by` names the instructions, and `filled` says which threads fill the pipeline stages of tiles.
 void NestPrinter::words(const std::string& by, const std::string& filled) {
   out_.line(fmt::format("// {}, by {} warps with {} of shared memory, products by {}.", page_.outputs(), warps_.warps,
                         held(static_cast<double>(warps_.shared_bytes)), by));
@@ -102,7 +102,7 @@ void NestPrinter::warps() {
   for (std::uint32_t w = 0; w < page_.own.size(); ++w) only_position(w);
   out_.line();
 }
-// A warpgroup's rows lie one after another, and each instruction has the next of them, of which a warp has a tile's.
+// The rows of a warpgroup are consecutive. Each instruction covers the next rows, and each warp has one tile of them.
 void NestPrinter::rows_of_warpgroup(const GroupPrinter::Entered& rows) {
   const auto together = accumulator_tile.rows * warps_.warpgroup, all = rows.group->size * warps_.warpgroup;
   const auto offset = fmt::format("{0} / {1} * {2} + {0} % {1} * {3}", columns_.lanes.warp, warps_.warpgroup, all,
@@ -144,7 +144,7 @@ std::vector<BufferId> NestPrinter::tiles_of(const LoopBody& block) const {
   return all;
 }
 
-// The same number for all threads of the block.
+// A single value of an array, read once for all threads of the block.
 std::string NestPrinter::read_once(const Buffer& buffer, const std::vector<std::string>& at) const {
   return fmt::format("napkin_read_once<{}>({})", page_.kernel.threads, page_.address(buffer.array, at));
 }
@@ -181,7 +181,7 @@ std::string NestPrinter::needed(const For& loop) {
     if (const auto* ask = std::get_if<MaskTest>(&step.node)) all.push_back(asked(*ask));
   return fmt::format("{}", fmt::join(all, " && "));
 }
-// All threads of the block read the mask where it is, and answer alike.
+// All threads of the block read the mask in memory and compute the same answer.
 std::string NestPrinter::asked(const MaskTest& ask) {
   const auto& buffer = nest_.at(ask.tile);
   const auto any = page_.begin_ask(ask);
@@ -220,7 +220,8 @@ void NestPrinter::pieces(const For& loop, const GroupPrinter::Inside& inside) {
   });
 }
 
-// What a piece computes: twice where most pieces need not mind ragged ends and masks, first without.
+// Prints the body of a piece. If most pieces have no ragged end and no mask, it is printed twice, first without these
+// tests.
 void NestPrinter::body(const For& loop, const std::string& begin, const WirePiece& around) {
   const auto clear = clear_piece(loop, begin, around);
   if (clear.empty()) return print(loop.body, false);
@@ -235,8 +236,8 @@ void NestPrinter::body(const For& loop, const std::string& begin, const WirePiec
   print(loop.body, false);
   out_.close();
 }
-// That a piece is whole and that its masks hold everywhere; empty where no column of its own minds. All warps of the
-// block answer alike, for there may be barriers.
+// The condition that a piece is whole and that its masks hold everywhere; empty if no column of the loop depends on
+// that. All warps of the block must compute the same answer, because the body may contain barriers.
 std::string NestPrinter::clear_piece(const For& loop, const std::string& begin, const WirePiece& around) const {
   std::vector<std::string> all = {fmt::format("{} + {} <= {}", begin, loop.split.size, around.end)};
   bool minds = false;

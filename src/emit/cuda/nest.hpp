@@ -1,5 +1,5 @@
-// What kernels on matrix units have in common in print, whoever copies their tiles: their head, the warps' pieces, and
-// streams with what masks pass over.
+// What the printers of kernels on matrix units share, whoever copies the tiles: the kernel's head, the pieces of warps,
+// and streams with the pieces that masks skip.
 #pragma once
 
 #include <set>
@@ -26,27 +26,29 @@ class NestPrinter {
   void lanes();
   void warps();
 
-  // Steps
+  // Statements
 
   virtual void print(const LoopBody&, bool outermost) = 0;
   void declare_buffers(const LoopBody&);
-  void point(BufferId, const std::string& place);  // at the copy at hand of a tile
-  std::string type(BufferId) const;                // that lanes hold an array in
+  void point(BufferId, const std::string& place);  // declares the pointer to the current stage of a tile
+  std::string type(BufferId) const;                // the type in which lanes hold an array
   std::vector<BufferId> tiles_of(const LoopBody&) const;
-  void read_single(const Load&);  // where the block needs one number
-  // "[2]" numbers in all, and where the copy of that number stands.
+  void read_single(const Load&);  // if the block needs a single number of an input
+  // The address of stage `number` of a tile. Stages begin at multiples of `alignment`.
   std::string copy_of(BufferId, const std::string& number, std::int64_t alignment) const;
 
   // Streams
 
-  // Whether masks may pass over pieces; and whether the one at hand counts, for which it may print what it asks.
+  // Whether masks may skip pieces; and the condition that the current piece counts, whose mask tests it may print
+  // first.
   static bool may_skip(const For&);
   std::string needed(const For&);
-  // A function that gives the first piece from a given one on that a mask lets count; its name.
+  // Prints a function that returns the first piece, from a given one on, that no mask skips. Returns its name.
   std::string skip(const For&, const std::string& begin, const WirePiece& around);
-  // Its pieces, one after another, but for those that masks pass over.
+  // Prints a loop over the pieces of a stream, except those that masks skip.
   void pieces(const For&, const GroupPrinter::Inside&);
-  // What a piece computes: twice where most pieces need not mind ragged ends and masks, first without.
+  // Prints what a piece computes. It is printed twice if most pieces need no bounds checks and no masks: the version
+  // without them comes first.
   void body(const For&, const std::string& begin, const WirePiece& around);
 
   Page page_;
@@ -55,7 +57,7 @@ class NestPrinter {
   const LoopNest& nest_;
   GroupPrinter groups_;
   FragmentPrinter columns_;
-  std::set<BufferId> on_their_way_;  // tiles that were loaded and nobody has waited for
+  std::set<BufferId> on_their_way_;  // tiles whose loads nobody has waited for yet
 
  private:
   void limit_undivided();
@@ -66,7 +68,7 @@ class NestPrinter {
   void rows_of_warpgroup(const GroupPrinter::Entered&);
   void only_position(std::uint32_t wire);
 
-  std::set<BufferId> asked_;  // whether pieces count
+  std::set<BufferId> asked_;  // tiles of masks that are tested to find whether pieces count
 };
 
 }  // namespace napkin

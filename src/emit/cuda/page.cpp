@@ -1,4 +1,4 @@
-// The page that the text of one kernel is written on, and what names mean where it stands.
+// The text of one CUDA kernel while it is printed, and what each name in it refers to.
 #include "emit/cuda/page.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,6 @@
-// Which way every kernel of a plan runs: warpgroups where they can, or what stands beside them. The launcher
-// says which it took and why, takes what it is told to, and prepares a launch once for each device, sizes and arrays.
+// Prints the choice of a path for every kernel of a plan: warpgroups if they can run, else the kernel printed as their
+// fallback. The launcher reports which path it took and why, takes a demanded path, and prepares a launch once for each
+// device, sizes and arrays.
 #include "emit/cuda/path.hpp"
 
 #include <fmt/format.h>
@@ -118,7 +119,7 @@ static int make_room(void (*kernel)(Parameters...), int shared) {
 
 )";
 
-// Why a kernel of warpgroups does not run.
+// The functions that record why a warpgroup kernel does not run.
 constexpr std::string_view reasons_text =
     R"(// What a kernel of warpgroups lacks: the first such thing is the reason, or the first that was not to be expected.
 // Always false.
@@ -155,7 +156,7 @@ std::string quoted_ways(const CudaPlan& plan) {
   return text;
 }
 
-// The path may be as long as all of its longest words.
+// An upper bound on the length of a path's text.
 std::size_t path_length(const CudaPlan& plan) { return plan.kernels.size() * sizeof "warpgroups"; }
 
 std::string maps(const CudaPlan& plan) {

@@ -1,4 +1,4 @@
-// The looped pseudocode: variables, then one line for each group, stream, load, compute and save, in columns.
+// Prints looped pseudocode: the variables, then one line for each group, stream, load, compute and save, in columns.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ void add_rows(const std::vector<PseudoStep>& steps, std::size_t depth, std::vect
   }
 }
 
-// Columns two spaces apart; those in `to_the_right` end together.
+// Separates columns by two spaces; those in `to_the_right` are right-aligned.
 std::string aligned(const std::vector<Row>& rows, std::size_t to_the_right) {
   std::vector<std::size_t> widths(rows.front().size(), 0);
   for (const auto& cells : rows)
@@ -79,7 +79,7 @@ EmittedText emit_traced_pseudocode(const LoopNest& nest, const Hardware& hardwar
     variables.push_back({each.name, shape(each.shape), std::string(row(each.type).name), each.level,
                          held(static_cast<double>(each.bytes))});
   std::vector<Row> steps = {{"step", "shape", "type", "level", "bytes", "operations"}};
-  std::vector<Span> spans = {{}};  // of rows
+  std::vector<Span> spans = {{}};  // one for each row
   add_rows(code.steps, 0, steps, spans);
   EmittedText made{fmt::format("kernel {} on {}\n\n{}\n", code.outputs, hardware.name, aligned(variables, 4))};
   const auto lines = aligned(steps, 4);

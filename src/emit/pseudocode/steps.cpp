@@ -1,4 +1,4 @@
-// A loop nest as the lines of pseudocode: what each step handles in one whole piece.
+// Turns a loop nest into the lines of pseudocode; each shows what a step handles in one whole piece.
 #include "emit/pseudocode/steps.hpp"
 
 #include <fmt/format.h>
@@ -45,7 +45,7 @@ class Writer {
             buffer.extent,       product_of(buffer.extent) * row(buffer.type).bytes};
   }
 
-  // Narrows the piece of the wire.
+  // Narrows the piece of the wire that the split divides.
   PseudoStep split(const Split& split) {
     auto& piece = pieces_[split.wire.index];
     PseudoStep step;
@@ -134,7 +134,7 @@ class Writer {
 
   const LoopNest& nest_;
   const Hardware& hardware_;
-  std::vector<std::int64_t> pieces_;  // of every wire at the leaf, by WireId
+  std::vector<std::int64_t> pieces_;  // sizes of the pieces at the leaf, by WireId
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A loop nest as the lines of pseudocode, before they are text or JSON.
+// A loop nest as lines of pseudocode, before they are printed as text or JSON.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +17,19 @@ struct PseudoVariable {
   std::int64_t bytes = 0;
 };
 
-// One line. A group or stream has an axis, the size of its pieces and how many a whole piece around them has; the
-// others a variable with shape and bytes of one whole piece; a compute its operations by unit.
+// One line. A group or stream has an axis, the size of its pieces, and the number of pieces in a whole piece around it.
+// Other lines have a variable, with the shape and bytes of one whole piece. A compute line also has its operations by
+// unit.
 struct PseudoStep {
   std::string kind;  // "group", "stream", "load", "ask", "compute", "save"
   std::string text;
   std::string axis, level, variable, from;
   Datatype type = Datatype::f32;
   std::int64_t size = 0, pieces = 0, bytes = 0;
-  std::vector<std::string> needs{};  // of a stream: conditions; pieces on which one holds nowhere are passed over
+  std::vector<std::string> needs{};  // for a stream: conditions; a piece is skipped if one of them holds nowhere in it
   std::vector<std::int64_t> shape;
   std::map<Unit, double> operations;
-  Span span{};  // where the file declares the array that it loads, computes or saves
+  Span span{};  // where the file declares the array of the line
   std::vector<PseudoStep> body;
 };
 

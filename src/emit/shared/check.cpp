@@ -1,4 +1,4 @@
-// What the programs that check a plan's kernels share, in any language.
+// Texts that the programs which check a plan's kernels share, in any language.
 #include "emit/shared/check.hpp"
 
 #include <fmt/format.h>
@@ -58,9 +58,9 @@ int main(int count, char** words) {
 
 namespace {
 
-constexpr double most_checked = 1e9;  // operations of the plain evaluation, unless sizes are given
+constexpr double most_checked = 1e9;  // operations of the plain evaluation, unless the user gives sizes
 
-// Operations of the plain statements: what an expression and its reductions do, at every position.
+// Counts the operations of the plain evaluation: those of an expression and of its reductions, at every position.
 struct Work {
   const Diagram& diagram;
   std::vector<std::pair<std::set<WireId>, double>> terms{};  // operations at each position of the wires
@@ -68,7 +68,7 @@ struct Work {
   void add(std::vector<WireId> wires, double operations) {
     if (operations > 0) terms.emplace_back(std::set<WireId>(wires.begin(), wires.end()), operations);
   }
-  // Of one position of `id`; reductions below it become terms of their own.
+  // Operations at one position of `id`; reductions below it become terms of their own.
   double visit(ExprId id) {
     return match(
         diagram.at(id).node, [](const Constant&) { return 0.0; }, [](const Position&) { return 0.0; },
@@ -95,7 +95,8 @@ Work work_of(const Diagram& diagram) {
   return work;
 }
 
-// Sizes small enough for the plain evaluation: the longest axes are halved, but for those that meet in one index.
+// Sizes small enough for the plain evaluation: the longest axes are halved, except those that occur together in one
+// index.
 std::vector<std::int64_t> checked_sizes(const Diagram& diagram) {
   std::vector<std::int64_t> sizes;
   for (const auto& axis : diagram.axes) sizes.push_back(axis.size.value_or(1));
@@ -158,7 +159,7 @@ std::string draw(const CodePlan& plan, ArrayId id) {
                      filled(type.read, "stored"));
 }
 
-// Of results that are rounded to a format on their way, by norm.
+// Relative rounding error, by norm, of results with intermediate values rounded to a format.
 double lost_by(Datatype type) {
   switch (type) {
     case Datatype::f16:
@@ -186,7 +187,7 @@ double lost_by(Datatype type) {
 
 }  // namespace
 
-// Inputs are what they are: only sums of products of 8 bits, of which matrix units keep fewer bits, differ by them.
+// Inputs are exact. Only sums of products of 8-bit operands add an error, because matrix units keep fewer bits of them.
 double rounding_share(const Diagram& diagram) {
   double all = 2e-5;
   for (std::uint32_t id = 0; id < diagram.arrays.size(); ++id) {

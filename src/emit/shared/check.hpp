@@ -1,5 +1,5 @@
-// What the programs that check a plan's kernels share, in any language: the plain meaning as straight loops, random
-// inputs, how far rounding may carry, and sizes small enough for all of that.
+// What the programs that check a plan's kernels share, in any language: a reference of straight loops, random inputs,
+// bounds on rounding errors, and sizes small enough to run the reference.
 #pragma once
 
 #include <string>
@@ -11,26 +11,27 @@
 
 namespace napkin {
 
-// Statements of a diagram as straight loops over host arrays, one function `reference`.
+// The statements of a diagram as straight loops over host arrays, in one function `reference`.
 std::string code_reference(const CodePlan&);
 
-// The functions random_unit and relative_error.
+// The text of the functions random_unit and relative_error.
 extern const std::string_view random_text, error_text;
 
-// The share of an output's norm that rounding may explain, by the coarsest format of what is computed on the way.
+// The fraction of an output's norm that rounding may explain, by the coarsest format of any intermediate value.
 double rounding_share(const Diagram&);
 
-// Declares an array of type `Both` for every input, drawn, and every output, with no numbers in it yet.
+// Declares an array of type `Both` for every input, filled with random numbers, and an empty one for every output.
 void declare_arrays(const CodePlan&, Lines&);
-// Compares what an output's array holds with its host's side.
+// Compares an output's array with its host copy.
 void compare_output(const CodePlan&, ArrayId, Lines&);
-// The beginning of `main`: reads `axis=size` and `--time` into `times` and `given`. Beside what check_words() gives it
-// wants @USAGE@, @FURTHER@ (declarations) and @READ_FURTHER@ (branches for options of a language's own).
+// The beginning of `main`: reads `axis=size` and `--time` into `times` and `given`. In addition to the words of
+// check_words(), it needs @USAGE@, @FURTHER@ (declarations) and @READ_FURTHER@ (branches for options of one language).
 extern const std::string_view options_text;
-// The function that @DIVIDE@ calls, where an axis is divided.
+// The function that @DIVIDE@ calls, if an axis is divided.
 void define_divide_axes(const CodePlan&, Lines&);
 
-// In C++: bytes of every input read and every output written once, and operations of the plain statements.
+// C++ expressions: the bytes of reading every input and writing every output once, and the operations of the plain
+// statements.
 std::string plain_bytes(const CodePlan&);
 std::string plain_operations(const CodePlan&);
 

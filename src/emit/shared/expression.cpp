@@ -1,5 +1,5 @@
-// Expressions of a diagram as code: the function table's own texts, with positions and sizes kept as integers
-// while they meet only integers.
+// Prints expressions of a diagram as code, with the texts of the function table. Positions and sizes stay integers
+// while they only meet integers.
 #include "emit/shared/expression.hpp"
 
 #include <fmt/format.h>
@@ -22,13 +22,14 @@ constexpr double greatest_int = 2147483647;
 
 bool whole(double value) { return std::abs(value) <= greatest_int && value == std::floor(value); }
 
-// Rows whose C++ is an operator that works on integers and booleans as they are.
+// Functions whose C++ text is an operator that works directly on integers and booleans.
 bool gives_condition(const Pointwise& f) { return f.role == Role::compare || f.role == Role::logic; }
 bool keeps_integers(const Pointwise& f) {
   return f.role == Role::add || f.role == Role::subtract || f.role == Role::multiply || f.role == Role::negate;
 }
 
-// Whether an expression, as it is stored or written, is an int; or what positions, sizes and whole numbers add up to.
+// Whether an expression is an int: an array of whole numbers, or sums and products of positions, sizes and whole
+// constants.
 bool is_integer(const Diagram& diagram, const std::vector<ArrayId>& inputs, ExprId id) {
   const auto& node = diagram.at(id).node;
   if (const auto* constant = std::get_if<Constant>(&node)) return whole(constant->value);
@@ -41,7 +42,7 @@ bool is_integer(const Diagram& diagram, const std::vector<ArrayId>& inputs, Expr
   return (type == Datatype::i8 || type == Datatype::i32) && std::ranges::count(inputs, access->array) > 0;
 }
 
-// A position as a term of a condition: multiplied, it may leave the integers.
+// A position as a term of a condition; its product may exceed an int.
 std::string factor_of(const Condition& condition, WireId wire, const std::string& position) {
   const auto term = std::ranges::find(condition.terms, wire, [](const auto& each) { return each.first; });
   return std::abs(term->second) == 1 ? position : "(long long)" + position;
@@ -52,7 +53,8 @@ bool divides(const Diagram& diagram, ExprId id) {
   return apply && (apply->function->role == Role::divide ||
                    std::ranges::any_of(apply->arguments, [&](ExprId each) { return divides(diagram, each); }));
 }
-// A comparison of quotients of positions, if it is one of whole multiples of them: in integers it is exact.
+// A comparison of quotients of positions as one of whole multiples of positions, if possible, because integers compare
+// it exactly.
 std::optional<Condition> compared_quotients(const Diagram& diagram, ExprId id) {
   auto found = divides(diagram, id) ? condition(diagram, id) : std::nullopt;
   const auto is_whole = [](const auto& term) { return whole(term.second); };
@@ -61,7 +63,7 @@ std::optional<Condition> compared_quotients(const Diagram& diagram, ExprId id) {
   return exact ? found : std::nullopt;
 }
 
-// Where a part of a divided axis begins, which is a position of the whole: `length * part`.
+// Whether a product is `length * part`, where a part of a divided axis begins.
 bool begins_part(const Diagram& diagram, const Apply& product) {
   const auto parts = divided_axes(diagram);
   const auto begins = [&](ExprId length, ExprId position) {
@@ -127,7 +129,7 @@ class Printer {
         });
   }
 
-  // In double a product of two numbers of f32 is one of double, too.
+  // In double, the product of two f32 numbers must be computed in double too.
   Typed read(const Access& access, ExprId id) {
     auto typed = around_.read(id);
     if (around_.wide && typed.kind == NumberKind::real && !is_wide(diagram_.at(access.array).type))
@@ -160,7 +162,7 @@ class Printer {
     if (integers && f.role == Role::multiply && !begins_part(diagram_, apply)) texts[0] = "(long long)" + texts[0];
     const bool fast = around_.fast && !around_.wide && !integers;
     const auto code = fast && !f.fast.empty() ? f.fast : code_of(around_.language, f);
-    // No `--` from a sign in front of a negative number.
+    // Brackets prevent `--` when a sign precedes a negative number.
     if (code.find("-{0}") != std::string_view::npos && texts[0].starts_with('-')) texts[0] = "(" + texts[0] + ")";
     const auto kind = gives_condition(f) ? NumberKind::boolean : integers ? NumberKind::integer : NumberKind::real;
     if (texts.size() == 1) return {filled(code, texts[0]), kind};
@@ -187,7 +189,7 @@ class Printer {
     return {fmt::format("({})", to_text(quotients, sign(quotients), words)), NumberKind::boolean};
   }
 
-  // Whether all arguments can be integers; whole constants beside integers become such.
+  // Whether all arguments can be integers. If so, whole constants become integers.
   bool make_integers(const Apply& apply, std::vector<Typed>& arguments) const {
     std::vector<Typed> as_integers = arguments;
     bool any = false;

@@ -1,4 +1,4 @@
-// What the files of one plan say to their callers, in any language.
+// The interface of a plan's files for callers, in any language.
 #include "emit/shared/interface.hpp"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@
 namespace napkin {
 namespace {
 
-// Written by one kernel for another, and asked for by nobody outside.
+// Arrays that one kernel writes for another and that are not results.
 std::vector<ArrayId> arrays_between(const Diagram& diagram, const Plan& plan) {
   std::vector<ArrayId> between;
   for (const auto& kernel : plan.kernels)
@@ -40,7 +40,8 @@ std::string shape(const Diagram& diagram, ArrayId id) {
   return fmt::format("{}[{}]", row(diagram.at(id).stored()).name, axes);
 }
 
-// The greatest or least value of an index: every position at its end or at 0. That of parts ends where the whole does.
+// The greatest or least value of an index, with every position at its end or at 0. Positions in parts end where the
+// whole axis ends.
 std::string extreme(const CodePlan& plan, const Index& index, bool greatest) {
   const auto& diagram = plan.diagram;
   return code_end(index, greatest, [&](WireId wire, bool last) {
@@ -51,7 +52,7 @@ std::string extreme(const CodePlan& plan, const Index& index, bool greatest) {
   });
 }
 
-// "n.x == 10": what the text takes for granted.
+// A condition such as "n.x == 10" on which the text relies.
 std::string assumed(const Diagram& diagram, const CodeNames& names, Language language, ExprId condition) {
   const Surroundings around{.language = language,
                             .position = {},
@@ -83,7 +84,7 @@ std::string divided_in_words(const CodePlan& plan, const Parts& parts) {
                      most(parts.inside, ", then at most {}"));
 }
 
-// That the parts reach the end of the axis, and no part lies behind it.
+// Adds the conditions that the parts reach the end of the axis, and that no part begins after it.
 void add_shorter(const CodeNames& names, const Parts& parts, std::set<std::string>& found) {
   const auto size = [&](AxisId axis) { return "n." + names.axes[axis.index]; };
   const auto whole = size(parts.whole), part = size(parts.part), inside = size(parts.inside);
@@ -92,7 +93,7 @@ void add_shorter(const CodeNames& names, const Parts& parts, std::set<std::strin
   found.insert(fmt::format("{} <= {}", inside, whole));
 }
 
-// Conditions, in C++, under which every read stays inside its array and the text holds.
+// C++ conditions under which every read stays inside its array and the code is valid.
 std::vector<std::string> conditions(const CodePlan& plan) {
   const auto& diagram = plan.diagram;
   const auto& names = plan.names;

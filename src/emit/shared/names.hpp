@@ -16,11 +16,11 @@ struct CodeNames {
 };
 CodeNames code_names(const Diagram&);
 
-// "n.q": the size of the wire's axis at run time.
+// "n.q": the size of the wire's axis, known at run time.
 std::string code_size(const Diagram&, const CodeNames&, WireId);
-// Where a number of the array stands in it, of its places by dimension.
+// The offset of a number in the array, from its place by dimension.
 std::string code_place(const Diagram&, const CodeNames&, ArrayId, const std::vector<std::string>& at);
-// How many places lie between two positions of a dimension that follow each other: factors, none for 1.
+// The stride of a dimension, as factors; none for 1.
 std::vector<std::string> code_step(const Diagram&, const CodeNames&, ArrayId, std::size_t dimension);
 
 }  // namespace napkin

@@ -1,4 +1,4 @@
-// The page that the text of one kernel is written on, and what names mean there, in any language.
+// The text of one kernel while it is printed, and what names in it refer to, for any language.
 #include "emit/shared/page.hpp"
 
 #include <fmt/format.h>

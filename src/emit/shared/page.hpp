@@ -1,4 +1,4 @@
-// The page that the text of one kernel is written on, and what names mean there, in any language.
+// The state of printing one kernel, in any language: its text so far, and what names mean in it.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct PrintedKernel {
   std::string name;
   std::string text;
   std::map<AxisId, std::int64_t> limits;  // longest axes that the text holds for
-  std::vector<Traced> origins;            // of lines of the text
+  std::vector<Traced> origins;            // which lines of the diagram's file the text comes from
 };
 
 struct CodePage {
@@ -37,14 +37,15 @@ struct CodePage {
   const std::string& array(ArrayId id) const { return names.arrays.at(id.index); }
   const std::string& buffer(BufferId id) const { return buffers.at(id.index); }
   std::string size(WireId wire) const { return code_size(diagram, names, wire); }
-  // Where a number of the array stands in it, of its places by dimension.
+  // The offset of a number in the array, from its place by dimension.
   std::string offset(ArrayId, const std::vector<std::string>& at) const;
 
-  // The text depends on how long the wire's axis is at most.
+  // Records that the text supports the wire's axis only up to its planned size.
   void limit(WireId);
-  // Lines come from where the buffer's array is declared, until what this returns ends.
+  // Until the returned object is destroyed, lines are attributed to the declaration of the buffer's array.
   [[nodiscard]] Lines::From from(BufferId);
-  // Declares whether a piece of a mask has an entry that is wanted: a name, false until the lines behind it find one.
+  // Declares a variable that tells whether a piece of a mask has an entry with the wanted value, and returns its name.
+  // It is false until the code after it finds such an entry.
   std::string begin_ask(const MaskTest&);
 
   PrintedKernel printed(const std::string& name) const { return {name, out.text(), limits, out.origins()}; }

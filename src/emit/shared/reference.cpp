@@ -1,7 +1,8 @@
-// The plain meaning of a diagram as straight loops in double, on the host: what the harness compares kernels with.
+// Prints the plain evaluation of a diagram as simple loops in double, on the host. The harness compares kernels with
+// it.
 //
-// Every reduction becomes an array over the wires it varies along, every statement one nest of loops; numbers are
-// rounded where the diagram says so, at casts and where an array has a type.
+// Every reduction becomes an array over the wires that it varies along, and every statement one loop nest. Numbers are
+// rounded where the diagram says so: at casts, and when they are stored in an array with a type.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,12 +45,12 @@ class Reference {
     for (const auto wire : wires) text += fmt::format("{}(size_t){}", text.empty() ? "" : " * ", size(wire));
     return text.empty() ? "1" : text;
   }
-  // Parts of a result are numbers of the result.
+  // A part of a result is stored in the array of the whole result.
   std::string element(ArrayId id, const std::vector<std::string>& at) const {
     const auto whole = diagram_.at(id).part_of.value_or(id);
     return fmt::format("{}[{}]", name(whole), code_place(diagram_, plan_.names, id, at));
   }
-  // Of the values of a reduction.
+  // An element of the array that holds the values of a reduction.
   std::string element(const std::string& array, const std::vector<WireId>& wires) const {
     std::vector<std::string> sizes;
     for (const auto wire : wires) sizes.push_back(size(wire));
@@ -67,7 +68,7 @@ class Reference {
       open_.push_back(wire);
     }
   }
-  // Inside of a part, the axis that is divided may end first.
+  // The last part of a divided axis may be shorter, so the loop inside a part also ends where the axis ends.
   std::string end(WireId wire) const {
     const auto* parts = plan_.ends_early(diagram_.at(wire).axis);
     const auto part =
@@ -81,7 +82,7 @@ class Reference {
     while (opened-- > 0) out_.close();
   }
 
-  // Reductions below an expression, inner ones first.
+  // Collects the reductions below an expression, inner ones first.
   void reductions(ExprId id, std::vector<ExprId>& found) const {
     match(
         diagram_.at(id).node, [](const Constant&) {}, [](const Position&) {}, [](const Size&) {}, [](const Access&) {},
@@ -164,7 +165,7 @@ class Reference {
   Lines out_;
   Identifiers pool_;
   std::vector<std::string> wires_;
-  std::vector<WireId> open_;  // whose loops stand around
+  std::vector<WireId> open_;  // wires whose loops are open
   std::map<ExprId, std::string> reduced_;
 };
 

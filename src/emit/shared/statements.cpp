@@ -1,4 +1,4 @@
-// Columns as statements, whatever surrounds them.
+// Prints columns as statements, independent of the surrounding loops.
 #include "emit/shared/statements.hpp"
 
 #include <fmt/format.h>

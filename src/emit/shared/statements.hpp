@@ -1,5 +1,5 @@
-// One printer of statements, whatever the language and whoever holds the values: what a column computes at one place,
-// and how a fold begins, takes one more and ends.
+// The printer of statements that all languages and kinds of kernels share: what a column computes at one place, and how
+// a fold begins, adds a value and ends.
 #pragma once
 
 #include <string>
@@ -13,47 +13,47 @@ namespace napkin {
 
 // Whether a column is computed in double.
 bool is_wide(const LoopNest&, const Compute&);
-// The same where inputs are compared as they are stored: what is only compared in int makes nothing wide.
+// The same if inputs are compared in their stored type: values that are only compared in int do not make a column wide.
 bool is_wide(const Diagram&, const LoopNest&, const Compute&);
 
-// The statement that gives a fold's place its first value: the identity, or the old value repaired. Empty where the
-// place holds it already.
+// The statement that initializes the result of a fold: to the identity, or to the rescaled old value. Empty if the
+// result already has that value.
 struct FoldWords {
-  std::string to;      // the place
-  std::string old;     // of what is carried
-  std::string repair;  // empty without one
+  std::string to;      // where the result is kept
+  std::string old;     // where the carried value is kept
+  std::string repair;  // the factor that rescales it; empty if there is none
 };
 bool begins_in_place(const Compute&);
 std::string code_begun(const Compute&, const FoldWords&, bool wide);
-// The statement that joins a value to it.
+// The statement that combines a value into the result of a fold.
 std::string code_joined(Language, const Pointwise& combine, const std::string& to, const std::string& value);
 
 struct StatementStyle {
   Language language;
-  bool fast = false;      // by the machine's own approximations
-  bool compares = false;  // whole numbers of inputs as they are stored
+  bool fast = false;      // uses the machine's approximate functions
+  bool compares = false;  // compares whole numbers of inputs in their stored type
 };
 
-// What positions and counters are called inside the loops that are open.
+// The names of positions and counters inside the open loops.
 struct OpenLoops {
   std::map<WireId, std::string> position, counter;
 };
 
-// `Page` is the language's own, `Here` what is known inside the loops that are open: the `position` of every wire.
+// `Page` is the page of the language. `Here` describes the open loops; it has the `position` of every wire.
 template <class Page, class Here>
 class StatementPrinter {
  protected:
   StatementPrinter(Page& page, StatementStyle style) : page_(page), out_(page.out), style_(style) {}
   ~StatementPrinter() = default;
 
-  // Opens loops over the cells of a column's result, and says how many.
+  // Opens loops over the cells of a column's result and returns their number.
   virtual int open_cells(const Compute&, Here&) = 0;
-  // A cell of what is computed, and what an access reads.
+  // A cell of a computed buffer, and the value that an access reads.
   virtual std::string slot(BufferId, const Here&) const = 0;
   virtual Typed read(const Compute&, ExprId access, const Here&) = 0;
   virtual std::string stored(const Compute&, ExprId, const Here&) const { return {}; }
   virtual ExprId value_of(const Compute& compute) const { return compute.column.value; }
-  // As the format of a buffer keeps a value, and whether that is another one.
+  // A value rounded to the format of a buffer, and whether rounding changes values.
   virtual std::string rounded(BufferId id, const std::string& text) const {
     return without_brackets(filled(type(id).round, without_brackets(text)));
   }
@@ -76,7 +76,7 @@ class StatementPrinter {
   }
   std::string value(const Compute& compute, const Here& here) { return value(compute, value_of(compute), here); }
 
-  // The positions of wires, and places of an array by its indices.
+  // The positions of wires, and the places of an array from its indices.
   std::vector<std::string> places(const std::vector<WireId>& wires, const Here& here) const {
     std::vector<std::string> all;
     for (const auto wire : wires) all.push_back(here.position.at(wire));
@@ -93,7 +93,7 @@ class StatementPrinter {
     out_.loop(counter, count);
   }
 
-  // Columns, over all cells
+  // Columns, at all cells
 
   void pointwise(const Compute& compute) {
     Here here;
@@ -117,10 +117,10 @@ class StatementPrinter {
     out_.close(opened);
   }
 
-  // At one of them
+  // Columns, at one cell
 
   void assign(const std::string& to, const std::string& text) { out_.line(to + " = " + text + ";"); }
-  // What a fold begins with: the identity, or the old value repaired.
+  // Initializes the result of a fold: the identity, or the rescaled old value.
   void begin(const Compute& compute, const Here& here) {
     if (begins_in_place(compute)) return;
     FoldWords words{slot(compute.to, here), "", ""};
@@ -138,7 +138,7 @@ class StatementPrinter {
     const auto to = slot(compute.to, here);
     if (is_rounded(compute.to)) assign(to, rounded(compute.to, to));
   }
-  // A part of a fold in a local, and all that is done where it joins the others.
+  // A partial result of a fold in a local variable, and how it is combined into the result.
   std::string identity(const Compute& compute) const {
     return code_number(compute.column.fold->identity, is_wide(compute));
   }

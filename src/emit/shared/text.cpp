@@ -1,4 +1,4 @@
-// Indented lines of generated code, and identifiers that clash with nothing.
+// Writes indented lines of generated code, and chooses identifiers that clash with nothing.
 #include "emit/shared/text.hpp"
 
 #include <fmt/format.h>
@@ -58,7 +58,7 @@ void Lines::loop(std::string_view counter, std::int64_t count) { loop(counter, "
 void Lines::steps(std::string_view counter, std::string_view begin, std::string_view end, std::int64_t step) {
   open(fmt::format("for (int {0} = {1}; {0} < {2}; {0} += {3})", counter, begin, end, step));
 }
-// A line that nothing needs; those behind it move up.
+// Removes text that nothing needs; the lines after it move up.
 void Lines::take_back(std::size_t begin, std::size_t end) {
   text_.erase(begin, end - begin);
   for (auto origin = origins_.rbegin(); origin != origins_.rend() && origin->end > begin; ++origin) {
@@ -104,10 +104,10 @@ constexpr std::string_view reserved[] = {
     "typedef", "typeid", "typename", "union", "unsigned", "using", "virtual", "void", "volatile", "while", "xor",
     "warpSize", "threadIdx", "blockIdx", "blockDim", "gridDim", "dim3", "stdin", "stdout", "stderr", "errno", "NULL",
     "INFINITY", "NAN", "EOF", "linux", "unix", "I",
-    // functions that rows of the table or the generated code call
+    // functions that texts of the function table or the generated code call
     "exp", "exp2", "log", "log2", "sqrt", "rsqrt", "tanh", "erf", "pow", "fabs", "fmax", "fmin", "min", "max", "abs",
     "expf", "exp2f", "logf", "log2f", "sqrtf", "rsqrtf", "tanhf", "erff", "fabsf", "fmaxf", "fminf", "main", "std",
-    // the generated code's own
+    // identifiers of the generated code itself
     "n", "i", "error", "space", "start", "possible", "reference", "launch", "good", "check", "run", "block", "thread",
     "threads", "shared_memory", "pieces", "workspace", "stream", "sizes", "blocks", "device", "host", "time", "full",
     "rank", "all_sizes", "arrays", "at_once", "clusters_at_once", "demanded", "either", "give_up", "lacks", "last",

@@ -1,4 +1,4 @@
-// Indented lines of generated code, and identifiers that clash with nothing.
+// Indented lines of generated code, and identifiers without clashes.
 #pragma once
 
 #include <cstdint>
@@ -15,23 +15,23 @@ namespace napkin {
 class Lines {
  public:
   void line(std::string_view text = {});
-  void open(std::string_view head);  // `head {`, and the lines after it further in
-  void deepen() { ++depth_; }        // what `open` does after its head
+  void open(std::string_view head);  // writes `head {` and indents the lines after it
+  void deepen() { ++depth_; }        // indents as `open` does, without a head
   void close(std::string_view tail = "}");
-  void close(int blocks);  // so many, one after another
-  // Opens `for (int i = begin; i < end; ++i)`, or from 0 to a count, and a loop in steps of more.
+  void close(int blocks);  // closes this number of blocks
+  // Opens `for (int i = begin; i < end; ++i)`, a loop from 0 to a count, or a loop with a step.
   void loop(std::string_view counter, std::string_view begin, std::string_view end);
   void loop(std::string_view counter, std::int64_t count);
   void steps(std::string_view counter, std::string_view begin, std::string_view end, std::int64_t step);
-  // `const int name = value;`, taken back when the block closes without having used it.
+  // `const int name = value;`, removed when the block closes if the name was not used.
   void declare(std::string_view name, std::string_view value, std::string_view comment = {});
-  // `head` with items between commas and `tail`, on more lines where one would be too long.
+  // `head`, items separated by commas, and `tail`, broken into several lines if one would be too long.
   void list(std::string_view head, const std::vector<std::string>& items, std::string_view tail);
-  // Text at the left margin, whatever the depth.
+  // Writes text at the left margin, whatever the indentation.
   void verbatim(std::string_view text);
   const std::string& text() const { return text_; }
 
-  // Lines come from a place of the diagram's file until what this returns ends.
+  // Until the returned object is destroyed, lines are attributed to a place of the diagram's file.
   class From {
    public:
     From(Lines& lines, Span span) : lines_(lines), before_(std::exchange(lines.from_, span)) {}
@@ -47,7 +47,7 @@ class Lines {
 
  private:
   struct Declared {
-    std::size_t depth, begin, end;  // of the line in the text
+    std::size_t depth, begin, end;  // of the block, and of the line in the text
     std::string name;
   };
   std::string text_;
@@ -58,11 +58,11 @@ class Lines {
   Span from_;
 };
 
-// Text behind text, with where its lines come from.
+// Appends text and the origins of its lines.
 void append(EmittedText&, const std::string& text, const std::vector<Traced>& = {});
 
-// Hands out identifiers of C++ that nobody has yet: primes become underscores, words of the language and names that
-// the generated code uses itself get one appended, and what is still taken gets a number.
+// Hands out unused C++ identifiers. Primes become underscores. Keywords and names that the generated code uses itself
+// get an underscore appended, and a name that is still taken gets a number.
 class Identifiers {
  public:
   Identifiers();
@@ -72,16 +72,16 @@ class Identifiers {
   std::set<std::string, std::less<>> taken_;
 };
 
-// Whether the text uses the name, as more than a comment or a member.
+// Whether the text uses the name other than in a comment or as a member.
 bool mentions(std::string_view text, std::string_view name);
 
-// `(a + b)` without the brackets that enclose all of it.
+// Removes the brackets that enclose the whole text, as in `(a + b)`.
 std::string without_brackets(std::string text);
 
-// `begin + more`, where neither is nothing.
+// `begin + more`, without an operand that is 0.
 std::string sum(const std::string& begin, const std::string& more);
 
-// Every `@WORD@` replaced.
+// The text with every `@WORD@` replaced.
 std::string replaced(std::string text, const std::vector<std::pair<std::string, std::string>>& words);
 
 }  // namespace napkin

@@ -1,5 +1,5 @@
-// How numbers of every format are stored, read, written and rounded in CUDA C++ and in plain C++, and the few functions
-// that generated code needs besides those of the language.
+// How numbers of every format are stored, read, written and rounded in CUDA C++ and in plain C++, and the helper
+// functions that generated code needs.
 #include "emit/shared/types.hpp"
 
 #include <fmt/format.h>
@@ -60,7 +60,7 @@ constexpr std::array<std::string_view, cpp_types.size()> cpp_storage = {
 struct Definition {
   std::string_view name;
   std::string_view text;
-  bool of_cuda = false;  // what C++ has in napkin_numbers.hpp
+  bool of_cuda = false;  // C++ has it in napkin_numbers.hpp
   std::string_view other_name = {};
 
   bool is_used(std::string_view in) const {

@@ -1,4 +1,4 @@
-// A set of baselines as JSON, there and back; two bases -> how they differ.
+// Baselines to JSON and back, and the differences between two bases.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -63,7 +63,7 @@ ComparedRow row_in(const Json& json) {
   return row;
 }
 
-// Throws what nlohmann throws where a key is missing or of another type.
+// Throws the exceptions of nlohmann if a key is missing or has another type.
 Baselines baselines_in(const Json& json) {
   Baselines baselines;
   baselines.version = word(json, "version");
@@ -79,7 +79,7 @@ void add_word(std::vector<Difference>& found, const char* what, const std::strin
   if (before != now) found.push_back({what, fmt::format("the {} is {}, and {} in the baseline", what, now, before)});
 }
 
-// Entry by entry: "q is 2048, and 4096 in the baseline".
+// Compares entry by entry: "q is 2048, and 4096 in the baseline".
 template <class Value>
 std::vector<std::string> entry_words(const std::vector<std::pair<std::string, Value>>& before,
                                      const std::vector<std::pair<std::string, Value>>& now, bool only_shared) {
@@ -107,7 +107,7 @@ void add_entries(std::vector<Difference>& found, const char* what, const std::ve
 std::vector<Difference> differences(const Basis& before, const Basis& now) {
   std::vector<Difference> found;
   add_entries(found, "sizes", entry_words(before.sizes, now.sizes, false));
-  auto types = entry_words(before.inputs, now.inputs, true);  // an edit may add an input, or do without one
+  auto types = entry_words(before.inputs, now.inputs, true);  // an edit may add or remove an input
   for (auto& words : entry_words(before.outputs, now.outputs, false)) types.push_back(std::move(words));
   add_entries(found, "types", types);
   add_word(found, "target", before.target, now.target);

@@ -12,7 +12,7 @@ namespace napkin {
 namespace report {
 namespace {
 
-// One column per metric that some row knows.
+// One column for each metric that any row knows.
 std::vector<std::string> known_metrics(const std::vector<ComparedRow>& rows) {
   std::vector<std::string> names;
   for (const auto& row : rows) {
@@ -27,7 +27,7 @@ bool one_target(const std::vector<ComparedRow>& rows) {
   return std::all_of(rows.begin(), rows.end(), [&](const ComparedRow& row) { return row.target == rows[0].target; });
 }
 
-// "gmem.transfer_bytes" over two lines, so that a table with many levels stays narrow.
+// Splits "gmem.transfer_bytes" into two lines, so that a table with many levels stays narrow.
 std::string title(const std::string& metric) {
   const auto dot = metric.find('.');
   if (dot == std::string::npos) return metric == "ideal_time" ? "ideal" : metric;
@@ -51,7 +51,7 @@ Table row_table(const Comparison& comparison) {
   return table;
 }
 
-// The gates of one target, which share a section.
+// The gates of one target; they share a section.
 using Gates = std::vector<const Gate*>;
 std::vector<Gates> by_target(const Comparison& comparison) {
   std::vector<Gates> all;
@@ -74,7 +74,7 @@ void add_change(Table& table, const Change& change, const std::string& mark) {
                         metric_text(change.metric, change.after), percent_text(change), join(change.because, "\n")});
 }
 
-// What is gated first, then what else changed, once.
+// Lists the gated metrics first, then the other changes, each once.
 Table change_table(const Gates& gates) {
   Table table{{{""}, {"metric"}, {"before", true}, {"now", true}, {"change", true}, {"because", false, true}}, {}};
   for (const auto* gate : gates)

@@ -1,4 +1,4 @@
-// Gates for machines of continuous integration: one line or one case for each file, target and metric.
+// Gates for continuous integration: one line or one test case for each file, target and metric.
 #include "report/gate/gate.hpp"
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ std::string because(const Gate& gate) {
   return report::join(words, "\n");
 }
 
-// What is worse is an error beside the file, what changed otherwise a notice; the rest is a line of the log.
+// A regression is an error at the file, another change a notice; everything else is a line of the log.
 std::string github_text(const Comparison& comparison, const Gate& gate) {
   const auto value = report::value_text(comparison, gate);
   const auto what = fmt::format("{} of {}", gate.metric, subject(comparison, gate));

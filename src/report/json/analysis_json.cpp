@@ -1,4 +1,4 @@
-// Analysis -> `napkin.analysis/1`, and print() of an analysis. Keys in the order of docs/json.md.
+// An analysis as `napkin.analysis/1`, with keys in the order of docs/json.md, and print() of an analysis.
 #include <algorithm>
 #include <set>
 
@@ -106,8 +106,8 @@ Json unit_json(const UnitCost& unit) {
           {"ideal_time_s", number(unit.ideal_time_s)}};
 }
 
-// What no partition can go below: the bound in values, each at least as wide as the narrowest array; and everything
-// read and written once.
+// Lower bounds for every partition: the bound in values, each at least as wide as the narrowest array; and the bytes of
+// all inputs and outputs, moved once.
 Json lower_bound_json(const KernelCost& cost) {
   if (cost.levels.empty()) return {{"transfer_bytes", nullptr}, {"transfer_values", nullptr}};
   const auto& form = cost.closed_form;
@@ -216,7 +216,7 @@ Json completed_json(const Analysis& analysis) {
   return names;
 }
 
-// Of the plan; by hand there is one kernel, whose search is all there was.
+// Counts of the plan's search. For a partition by hand, they are those of its kernels.
 Json search_json(const Analysis& analysis) {
   std::int64_t candidates = 0, evaluated = 0;
   bool optimal = !analysis.kernels.empty();
@@ -269,7 +269,7 @@ std::string analysis_json(const Analysis& analysis) {
 
 }  // namespace report
 
-// Symbolic analyses have formulas and no numbers: the details are all there is.
+// A symbolic analysis has formulas and no numbers, so only the details are printed.
 std::string print(const Analysis& analysis, Format format, bool color, const View& view) {
   if (format == Format::json) return report::analysis_json(analysis);
   if (format == Format::html) return report::to_html(report::page_document(analysis));

@@ -1,4 +1,4 @@
-// Configuration -> the key `configuration` of a kernel. Keys in the order of docs/json.md.
+// The key `configuration` of a kernel, with its keys in the order of docs/json.md.
 #include <cmath>
 
 #include "report/configuration.hpp"
@@ -116,7 +116,7 @@ Json launch_json(const Launch& launch) {
           {"losses", list(launch.losses, loss)}};
 }
 
-// Every key that says warpgroup, as the first reports did, is repeated with the word of CUDA: warpgroup.
+// Repeats every key that contains "team", as the first reports wrote it, with the CUDA term "warpgroup".
 void repeat_as_warpgroups(Json& json) {
   if (json.is_object()) {
     std::vector<std::pair<std::string, Json>> repeated;

@@ -1,4 +1,4 @@
-// Explored -> the keys of docs/json.md.
+// The explored surroundings as JSON, with the keys of docs/json.md.
 #include "report/explored.hpp"
 
 namespace napkin::report {

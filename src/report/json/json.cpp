@@ -1,4 +1,4 @@
-// Verdicts as JSON, the same in a derivation and in an analysis.
+// Verdicts as JSON, shared by derivations and analyses.
 #include "report/json/json.hpp"
 
 #include <cmath>

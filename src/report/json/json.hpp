@@ -8,9 +8,9 @@
 
 namespace napkin::report {
 
-using Json = nlohmann::ordered_json;  // keys in the order in which the schema lists them
+using Json = nlohmann::ordered_json;  // keys in the order of the schema
 
-Json number(std::optional<double>);  // null where unknown; whole numbers without a fraction
+Json number(std::optional<double>);  // null if unknown; whole numbers without a fraction
 Json whole(double);
 
 Json groupable_json(const Derivation&);

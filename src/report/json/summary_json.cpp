@@ -1,4 +1,4 @@
-// Summaries -> keys of docs/json.md.
+// Summaries as JSON, with the keys of docs/json.md.
 #include "report/page/summary_page.hpp"
 
 namespace napkin::page {

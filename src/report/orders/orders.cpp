@@ -16,7 +16,7 @@ const Statement* made_by(const Diagram& diagram, const std::string& name) {
   return found == diagram.statements.end() ? nullptr : &*found;
 }
 
-// "KV = sum[x](K * V)", of every name that a statement makes.
+// For example "KV = sum[x](K * V)", for every name that a statement makes.
 std::vector<std::string> equations(const Diagram& diagram, const std::vector<std::string>& names) {
   std::vector<std::string> all;
   for (const auto& name : names)

@@ -1,4 +1,4 @@
-// Orders of contraction (rule S8), as text and as JSON: those of a diagram, those that a plan took, and those that a
+// Orders of contraction (rule S8), as text and as JSON: those of a diagram, those that a plan uses, and those that a
 // rounding forbids.
 #pragma once
 
@@ -17,7 +17,7 @@ std::string refused_order_words(const OrderRefused&);
 Json orders_json(const std::vector<OrderTaken>&);
 Json orders_json(const std::vector<OrderRefused>&);
 
-// Of a derivation.
+// The orders of a derivation.
 void add_orders(Document&, const std::vector<ContractionOrders>&);
 Json orders_json(const std::vector<ContractionOrders>&);
 

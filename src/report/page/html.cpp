@@ -1,5 +1,5 @@
-// Document -> an HTML page. Names of arrays are marked wherever they stand, so that the page's script can light one
-// everywhere; in programs they lead to where the array is drawn.
+// Prints a document as an HTML page. Names of arrays are marked everywhere, so that the page's script can highlight an
+// array in all places. In programs they are links to the drawing of the array.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -20,7 +20,7 @@ bool in_word(char c) {
 }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// Words and what stands between them, one after another.
+// Splits a text into words and the separators between them.
 std::vector<std::string> pieces(const std::string& text) {
   std::vector<std::string> all;
   for (const char c : text) {
@@ -31,7 +31,7 @@ std::vector<std::string> pieces(const std::string& text) {
 }
 
 constexpr std::string_view contents_place = "<!--contents-->";
-constexpr const char* first_picture = "diagram-";  // before its ids, which links lead to
+constexpr const char* first_picture = "diagram-";  // prefix of its ids, which links refer to
 
 class Html {
  public:
@@ -104,7 +104,7 @@ class Html {
     text_ += html_film(film.scenes, fresh_id(), film.ends_with_picture ? first_picture : "");
   }
   void operator()(const Plotted& plotted) {
-    constexpr double half = 720;  // of a page: what is wider stands alone
+    constexpr double half = 720;  // of a page; a wider picture gets a row of its own
     if (!charts_) open(3, "<div class=\"charts\">\n", "</div>\n");
     charts_ = true;
     text_ +=
@@ -165,7 +165,7 @@ class Html {
   void operator()(const Table& table) { print(table, false); }
 
  private:
-  // What is open stands inside what was opened before; a heading closes what is not above it.
+  // An open HTML element. A heading closes all open elements of its own depth or deeper.
   struct Opened {
     int depth;
     std::string end;
@@ -179,7 +179,7 @@ class Html {
     for (; !opened_.empty() && opened_.back().depth >= depth; opened_.pop_back()) text_ += opened_.back().end;
   }
 
-  // "TIME" with its rows; a share of the time is also a bar.
+  // A section such as "TIME" with its rows. A share of the time is also drawn as a bar.
   void card(const Summary::Section& section) {
     std::size_t columns = 1;
     for (const auto& row : section.rows) columns = std::max(columns, row.size());
@@ -200,8 +200,8 @@ class Html {
     text_ += "</table></section>\n";
   }
 
-  // With `merged`, words that rows have in common with those below them are said once, from the left. Cells and rows
-  // end where the next begin, as HTML allows: tables are a large part of a page.
+  // With `merged`, equal words in consecutive rows are printed once, from the left. Closing tags of cells and rows are
+  // omitted, as HTML allows, because tables are a large part of a page.
   void print(const Table& table, bool merged) {
     text_ += fmt::format("<div class=\"scroll\" tabindex=\"0\"><table{}>\n",
                          merged ? " class=\"data\"" : right_of(table.columns));
@@ -222,7 +222,7 @@ class Html {
     }
     text_ += "</tbody></table></div>\n";
   }
-  // Columns of words from the left in which a row and the next say the same.
+  // The number of leading text columns in which a row equals the next one.
   static std::size_t in_common(const Table& table, std::size_t row) {
     std::size_t c = 0;
     while (c + 1 < table.columns.size() && !table.columns[c].right && table.rows[row][c] == table.rows[row + 1][c]) ++c;
@@ -238,7 +238,7 @@ class Html {
       if (mark.kind == MarkKind::array_name) drawn_.emplace(mark.array, mark.id);
   }
 
-  // Which columns stand at the right, said once: the page's style has `n1` for the first, and so on.
+  // The class of right-aligned columns; the page's style has `n1` for the first column, and so on.
   static std::string right_of(const std::vector<TableColumn>& columns) {
     std::string all;
     for (std::size_t c = 0; c < columns.size(); ++c)
@@ -253,7 +253,7 @@ class Html {
 
   std::string fresh_id() { return fmt::format("p{}-", ++ids_); }
 
-  // What a word stands for; a letter after a number is its unit.
+  // The array that a word names. A letter after a number is a unit instead.
   const std::string* array_of(const std::vector<std::string>& words, std::size_t i) const {
     const auto found = document_.arrays.find(words[i]);
     if (found == document_.arrays.end()) return nullptr;
@@ -262,7 +262,8 @@ class Html {
     return unit ? nullptr : &found->second;
   }
 
-  // In a program: "K_smem_tile" is of K_smem, and what has members is none.
+  // The array that a name in a program belongs to: "K_smem_tile" belongs to K_smem. A name with members belongs to
+  // none.
   const std::string* array_in_program(const std::vector<std::string>& words, std::size_t i) const {
     if (i + 1 < words.size() && words[i + 1].starts_with('.')) return nullptr;
     if (const auto* array = array_of(words, i)) return array;
@@ -284,13 +285,14 @@ class Html {
     return all;
   }
 
-  // A word that is the array's own name says so itself: the page's script reads it.
+  // If the word is the array's own name, the page's script reads it from the text.
   static std::string named(const std::string& array, const std::string& word) {
     return array == word ? fmt::format("<var>{}</var>", xml(word))
                          : fmt::format("<span data-array=\"{}\">{}</span>", xml(array), xml(word));
   }
 
-  // The first of a line that is drawn is a link; the page's script knows its array from where it leads.
+  // The first name in a line that is also drawn becomes a link; the page's script finds its array from the link's
+  // target.
   std::string linked(const std::string& line) const {
     std::string all;
     bool done = false;
@@ -318,7 +320,7 @@ class Html {
     return document_.written.empty() || std::ranges::find(document_.written, array) != document_.written.end();
   }
 
-  // To light an array of the file without a pointer.
+  // Buttons that highlight an array of the file without a pointing device.
   std::string buttons() const {
     std::string all = "<div class=\"arrays\" role=\"group\" aria-label=\"Show an array everywhere\">Arrays:\n";
     for (const auto& [array, id] : drawn_)
@@ -329,11 +331,11 @@ class Html {
   }
 
   const Document& document_;
-  std::map<std::string, std::string> drawn_;  // arrays in pictures, and the id of their name there
+  std::map<std::string, std::string> drawn_;  // arrays in pictures, with the id of their name there
   std::vector<std::string> contents_;
   std::size_t ids_ = 0, pictures_ = 0;
   std::vector<Opened> opened_;
-  bool charts_ = false;  // the last that was opened is of charts
+  bool charts_ = false;  // whether the last opened element contains charts
   std::string text_;
 };
 

@@ -1,4 +1,4 @@
-// What operands of matrix units lose by how they are stored, in words.
+// Says in words what the storage of operands costs on matrix units.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ std::string one_by_one_words(const MatrixProduct::OneByOne& one) {
 
 }  // namespace
 
-// An array once, whatever products it is an operand of.
+// Names each array once, even if it is an operand of several products.
 std::vector<std::string> operand_words(const std::vector<const MatrixProduct*>& products) {
   std::vector<std::string> all, packed;
   const auto add = [](std::vector<std::string>& to, std::string text) {

@@ -1,4 +1,4 @@
-// Analysis -> the document of a page: the numbers of the report, with film, charts and programs.
+// Makes the document of a page from an analysis: the numbers of the report, with the film, charts and programs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ constexpr const char* glance_words =
     "time or more, in capacities four times apart, and their searches give up early; a chart says so if its search "
     "could not prove the result. napkin analyze --explore with the same options looks longer.";
 
-// Of a long plan, whose page would be charts most of all: the kernels that take most of its time.
+// Charts show only the kernels of a long plan that take most of its time; else the page would be mostly charts.
 constexpr std::size_t charted_kernels = 6;
 
 double seconds(const ChartedKernel& one) {
@@ -31,7 +31,7 @@ double seconds(const ChartedKernel& one) {
   return one.cost.time_s.value_or(one.cost.ideal_time_s.value_or(0));
 }
 
-// Those that take most, in launch order, and which they are; nothing where all are kept.
+// Keeps the kernels that take most time, in launch order. Returns a sentence about them, or nothing if all are kept.
 std::string keep_longest(std::vector<ChartedKernel>& kernels) {
   const auto count = kernels.size();
   if (count <= charted_kernels) return "";
@@ -76,7 +76,7 @@ void add_charts(Document& made, const Analysis& analysis) {
 
 bool is_cuda(const Analysis& analysis) { return !analysis.hardware.cuda_architecture.empty(); }
 
-// The kernels as `napkin emit` writes them. Machines that are not programmed in CUDA run C++.
+// The kernels as `napkin emit` writes them. For machines that are not programmed in CUDA, this is C++.
 EmittedCode kernels(const Analysis& analysis) {
   const auto plan = plan_of(analysis);
   auto code = is_cuda(analysis) ? emit_cuda(analysis.diagram, plan, analysis.hardware, CudaPath::tensor)
@@ -88,7 +88,7 @@ EmittedCode kernels(const Analysis& analysis) {
   return code;
 }
 
-// Rows over warps have a partition of their own.
+// A kernel with rows over warps gets a partition of its own, so it can be emitted even if the given one does not fit.
 bool can_be_emitted(const Analysis& analysis, const Candidate& one) {
   return one.cost.overruns.empty() ||
          (is_cuda(analysis) && std::holds_alternative<RowNest>(distribute_rows(one.kernel, analysis.hardware)));
@@ -138,14 +138,14 @@ void rename(Scene& scene, const std::string& title) {
     }
 }
 
-// Pictures that stand beside each other shrink alike.
+// Pictures in one row are scaled by the same factor, so they get the same width.
 void align(Pictures& pictures) {
   double widest = 0;
   for (const auto& scene : pictures.scenes) widest = std::max(widest, scene.width);
   for (auto& scene : pictures.scenes) scene.width = widest;
 }
 
-// Of every row, with scales in common.
+// The charts of every row, with common scales.
 std::vector<Charted> charted_rows(const Comparison& comparison, const std::vector<Analysis>& rows) {
   std::vector<Charted> all;
   double bytes = 0, seconds = 0, step = 0;
@@ -159,7 +159,7 @@ std::vector<Charted> charted_rows(const Comparison& comparison, const std::vecto
   return all;
 }
 
-// Folded, but for the first.
+// All sections of kernels except the first are folded.
 void add_folded_kernels(Document& made, const Analysis& analysis) {
   const auto before = made.blocks.size();
   add_kernels(made, analysis);
@@ -169,7 +169,7 @@ void add_folded_kernels(Document& made, const Analysis& analysis) {
       heading->fold = std::exchange(fold, Heading::Fold::closed);
 }
 
-// Charts show what was explored, with its numbers: once is enough.
+// The charts already show the explored surroundings, so the text omits them.
 Analysis without_explored(Analysis analysis) {
   analysis.explored.reset();
   return analysis;

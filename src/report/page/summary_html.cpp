@@ -1,4 +1,4 @@
-// Page -> Summary: the lines of the text, taken apart. So a page of HTML says what the text says.
+// Splits the lines of the summary text into cells, so that the HTML page says the same as the text.
 #include <algorithm>
 
 #include "report/page/summary_page.hpp"
@@ -24,7 +24,7 @@ std::string trimmed(const std::string& text) {
   return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(' ') + 1 - begin);
 }
 
-// Two spaces and more keep columns apart. Bars of text are drawn otherwise.
+// Two or more spaces separate columns. Bars drawn with `#` are dropped, because HTML draws bars itself.
 Row cells(const std::string& line) {
   Row row;
   for (std::size_t begin = 0; begin < line.size();) {
@@ -38,7 +38,7 @@ Row cells(const std::string& line) {
 
 bool is_title(const std::string& line) { return !line.empty() && line.front() >= 'A' && line.front() <= 'Z'; }
 
-// A text that is copied goes on in the lines below it.
+// A text for copying, such as a long partition, continues on the next lines.
 bool goes_on(const report::Summary::Section& section, const std::string& words) {
   return !section.rows.empty() && section.rows.back().front().ends_with(" |") && words.starts_with("     ");
 }
@@ -50,7 +50,7 @@ std::string between(const std::string& text, const std::string& from, const std:
   return text.substr(begin, std::min(text.find(to, begin), text.size()) - begin);
 }
 
-// With a time, the last three sentences say time and bound, the rate and the proof.
+// If the time is known, the last three sentences contain the time and bound, the rate, and the proof.
 void add_facts(report::Summary& made, bool timed) {
   const auto tile =
       std::ranges::find(made.sections, std::string_view("TILE"), [](const auto& one) { return one.title; });

@@ -1,4 +1,4 @@
-// Analysis -> Page: sums over the kernels, and what the plan as a whole has.
+// Makes the page of a summary from an analysis: sums over the kernels, and facts about the whole plan.
 #include "report/page/summary_page.hpp"
 
 #include <fmt/format.h>
@@ -38,7 +38,7 @@ std::string size_words(const Diagram& diagram) {
   return join(words);
 }
 
-// Of what is read and written outside.
+// The number formats of inputs and outputs.
 std::string format_words(const Diagram& diagram) {
   std::vector<std::string> words;
   for (const auto* arrays : {&diagram.inputs, &diagram.outputs})
@@ -73,7 +73,7 @@ void add(std::vector<Crossing>& all, const std::vector<Crossing>& more) {
       continue;
     }
     at->bytes += one.bytes;
-    // Where instructions read parts of arrays, arrays say nothing of all kernels together.
+    // If instructions read only parts of arrays, the arrays are not shown for all kernels together.
     if (one.arrays.empty() || at->arrays.empty())
       at->arrays.clear();
     else
@@ -88,7 +88,7 @@ void add(std::vector<UnitTime>& all, const std::vector<UnitTime>& more) {
   }
 }
 
-// What several kernels compute is useful once.
+// An array that several kernels compute counts as useful only once.
 void add_operations(Page& page) {
   std::map<std::string, double> useful;
   for (const auto& kernel : page.kernels) {
@@ -115,7 +115,7 @@ void add_sums(Page& page) {
   add_operations(page);
 }
 
-// Of the products of the kernel that takes longest, or of the lanes.
+// The peak rate for the products of the longest kernel, or of the vector lanes if there are no products.
 std::optional<double> peak_of(const Page& page, const Hardware& hardware) {
   const auto rate = [&](Unit unit, Datatype type) -> std::optional<double> {
     const auto* made = hardware.find(unit);
@@ -194,14 +194,14 @@ std::optional<SourceText> source_of(const Analysis& analysis) {
   return SourceText{analysis.written.statements.front().span.file, analysis.source};
 }
 
-// No statement of the file makes it, so that no edit of one can change it.
+// Whether a chosen order of products added the array. No statement of the file makes it, so no edit can change it.
 bool is_added(const Analysis& analysis, const std::string& name) {
   return analysis.plan && std::ranges::any_of(analysis.plan->orders, [&](const OrderTaken& one) {
            return std::ranges::find(one.made, name) != one.made.end();
          });
 }
 
-// A product that the file has in parts and a kernel, which multiplies what stands in it, has not.
+// Whether a product is in parts in the file, but no kernel of the plan computes it in parts.
 bool is_whole(const Page& page, const MatrixProduct& product) {
   const auto is_there = [&](const MatrixProduct& one) { return one.result == product.result; };
   const auto is_in_parts = [&](const MatrixProduct& one) { return is_there(one) && one.parts > 1; };
@@ -212,7 +212,7 @@ bool is_whole(const Page& page, const MatrixProduct& product) {
   return product.parts > 1 && any(is_there) && !any(is_in_parts);
 }
 
-// Of one kernel as it is; of a plan as it was written.
+// The slow products of one kernel as it is, or of the whole plan as it was written.
 void find_lost(Page& page, const Analysis& analysis, std::optional<std::size_t> kernel) {
   const auto off = [&] {
     if (kernel) return slow_products(*reported(analysis.kernels[*kernel])->kernel.derivation, analysis.hardware);
@@ -230,7 +230,7 @@ void find_orders(Page& page, const Analysis& analysis) {
   page.refused_orders = analysis.plan->refused_orders;
 }
 
-// The next sizes of a tile where nothing else tells them: halves and doubles.
+// Adds times of the next tile sizes, halves and doubles, unless the configuration already has them.
 void find_pieces(Page& page, const Analysis& analysis) {
   auto& longest = page.kernels[page.longest];
   const auto& shown = *reported(analysis.kernels[page.numbers[page.longest] - 1]);
@@ -296,7 +296,7 @@ Page page_of(const Analysis& analysis, std::optional<std::size_t> kernel) {
   tell_of_file(page, analysis);
   find_doubled(page, analysis, one ? kernel : std::nullopt);
   page.partition = one ? as_partition(analysis, *kernel).value_or("") : as_partition(analysis).value_or("");
-  const bool reordered = analysis.plan && !analysis.plan->orders.empty();  // by arrays that the text has to name
+  const bool reordered = analysis.plan && !analysis.plan->orders.empty();  // by added arrays, which the text names
   if (page.of_plan == 1 && !reordered) page.partition = page.kernels.front().tile.partition;
   if (analysis.plan && !one) page.divisions = analysis.plan->divisions;
   if (!one) find_roundings(page, analysis), find_orders(page, analysis);

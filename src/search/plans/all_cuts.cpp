@@ -1,4 +1,5 @@
-// The slow twin of the cuts: every choice of what is recomputed, every partition of the rest, every kernel searched.
+// The slow twin of the cuts: tries every choice of recomputed statements and every partition of the others into
+// kernels, and searches every kernel.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -46,7 +47,7 @@ class AllCuts {
     return may_be_recomputed(diagram_, diagram_.statements[i]) && !is_output(i);
   }
 
-  // Statement `next` goes to each block and to a new one.
+  // Adds statement `next` to each block in turn, and to a new one.
   void partition(std::size_t next) {
     if (next == count_) return consider();
     if (recomputed_.contains(next) || !is_needed(next)) return partition(next + 1);
@@ -59,7 +60,7 @@ class AllCuts {
     partition(next + 1);
     blocks_.pop_back();
   }
-  // With what it recomputes.
+  // Returns the block with the statements that it recomputes.
   Block computed(const Block& block) const {
     Block all = block;
     for (std::size_t i = count_; i-- > 0;)

@@ -13,11 +13,12 @@
 namespace napkin {
 namespace {
 
-// As parts of what a search of the file's own statements has: of a length, and of the length that is taken.
+// Shares of the patience of a search of the file's own statements: for the trial of a chunk length, for the best
+// length, and for chunks in groups.
 constexpr double patience_of_a_trial = 0.01, patience_of_the_best = 0.4, patience_of_groups = 0.2;
-constexpr double hopeless = 32;  // times as much is reduced: the plan of such a form is not looked for
+constexpr double hopeless = 32;  // a form that reduces this many times as much is not planned
 
-// How many values are reduced, all together.
+// Returns the number of values that are reduced, all together.
 double reduced_values(const Diagram& diagram) {
   std::set<ExprId> seen;
   double all = 0;
@@ -33,7 +34,7 @@ double reduced_values(const Diagram& diagram) {
   return all;
 }
 
-// Each at least twice as long as the one before.
+// Returns the chunk lengths to try, each at least twice as long as the one before.
 std::vector<std::int64_t> tried(const std::vector<std::int64_t>& lengths) {
   constexpr std::int64_t least = 8;
   std::vector<std::int64_t> all;
@@ -42,7 +43,7 @@ std::vector<std::int64_t> tried(const std::vector<std::int64_t>& lengths) {
   return all;
 }
 
-// How prefixes are cut: positions of a chunk, and chunks of a group; 0 where there are no groups.
+// How prefixes are divided: positions per chunk, and chunks per group, which is 0 without groups.
 struct ChunkSizes {
   std::int64_t length = 1, of_group = 0;
   auto operator<=>(const ChunkSizes&) const = default;
@@ -51,7 +52,7 @@ PrefixesInChunks in_chunks(const Diagram& diagram, ChunkSizes by) {
   return by.of_group > 0 ? prefixes_in_groups(diagram, by.length, by.of_group) : prefixes_in_chunks(diagram, by.length);
 }
 
-// Whether a kernel can take the chunks of a group in order: one of everything but what groups add.
+// True if one kernel of all statements except those that groups add can process the chunks of a group in order.
 bool goes_in_order(const PrefixesInChunks& made) {
   std::set<std::string> of_groups;
   for (const auto& one : made.made)
@@ -100,7 +101,7 @@ class Chunked {
     if (another && worth(another->plan, goal_) < worth(found.plan, goal_)) found = std::move(*another);
     for (const auto by : groups())
       if (!is_possible(by) || !is_better(by, found)) break;
-    // Others were tried, not searched to the end.
+    // Other chunk sizes were tried, but not searched to the end.
     if (!found.plan.prefixes.empty()) found.plan.optimal = false, found.plan.gap.reset();
     return found;
   }
@@ -120,7 +121,7 @@ class Chunked {
     if (worth(planned.plan, goal_) < HUGE_VAL)
       planned.plan = divide_(std::move(planned.plan), hurried(patience_of_the_best));
   }
-  // One whose trial came so close to the best one's that more patience may turn them round.
+  // Returns the chunk sizes whose trial came so close to the best one that more patience may reverse their order.
   std::optional<ChunkSizes> runner_up(ChunkSizes first) {
     constexpr double close = 1.1;
     std::optional<ChunkSizes> second;
@@ -128,7 +129,7 @@ class Chunked {
       if (by != first && seconds < close * trials_.at(first) && (!second || seconds < trials_.at(*second))) second = by;
     return second;
   }
-  // Uphill from a length in the middle.
+  // Finds the best chunk length by hill climbing from a length in the middle.
   ChunkSizes best_chunks() {
     auto at = near_to(64);
     const auto seconds = [&](std::size_t i) { return trial({lengths_[i], 0}); };
@@ -140,8 +141,8 @@ class Chunked {
     const auto at = static_cast<std::size_t>(std::ranges::lower_bound(lengths_, length) - lengths_.begin());
     return std::min(at, lengths_.size() - 1);
   }
-  // Short chunks, which a kernel takes in order, in groups of so many positions that there are several on most axes. A
-  // trial would not find that kernel.
+  // Returns short chunks, which one kernel processes in order. Their groups are short enough that most axes have
+  // several. A trial would not find that kernel.
   std::vector<ChunkSizes> groups() const {
     std::vector<ChunkSizes> all;
     for (const std::int64_t positions : {1024, 2048})
@@ -164,13 +165,13 @@ class Chunked {
     if (const auto known = trials_.find(by); known != trials_.end()) return known->second;
     return trials_[by] = worth(trial_(in_chunks(diagram_, by).diagram, undivided(patience_of_a_trial)), goal_);
   }
-  // A length that is given is searched with all patience.
+  // A given chunk length is searched with the full patience.
   Goal hurried(double share) const {
     auto goal = goal_;
     if (goal_.chunk == 0) goal.patience *= share;
     return goal;
   }
-  // To look for a plan that may become better than this one once kernels of both are divided.
+  // Returns the goal of a search for a plan that may become better than this one once kernels of both are divided.
   Goal as_good_divided(const FoundPlan& found) const {
     constexpr double more = 1.25;
     auto goal = undivided(patience_of_the_best);

@@ -1,4 +1,4 @@
-// Prefixes in chunks of an axis: which length of a chunk, and whether any.
+// Prefixes in chunks of an axis: decides the length of chunks, and whether chunks are used at all.
 #pragma once
 
 #include <functional>
@@ -7,20 +7,21 @@
 
 namespace napkin {
 
-// The plan of a diagram as it stands.
+// Plans a diagram as it is.
 using PlanOf = std::function<FoundPlan(const Diagram&, const Goal&)>;
 
-// What the objective is of a plan; infinite where something does not fit.
+// The objective of a plan; infinite if something does not fit.
 double worth(const FoundPlan&, const Goal&);
 
-// To look for a plan in place of this one; where that has divisions, also for one that is worse before it has its own.
+// The goal of a search for a plan that replaces this one. If this one has divisions, a plan may be worse by a margin,
+// since it is not divided yet.
 Goal near(const FoundPlan&, Goal);
 
-// A plan with its kernels divided, where that is faster.
+// Divides the kernels of a plan if that is faster.
 using Divide = std::function<FoundPlan(FoundPlan, const Goal&)>;
 
-// The better plan of the diagram as it stands and with its prefixes in chunks. Lengths of chunks are compared by a
-// `trial` of each, without dividing kernels.
+// The better of two plans: of the diagram as it is, and with its prefixes in chunks. Lengths of chunks are compared by
+// a `trial` of each, without dividing kernels.
 FoundPlan chunked(const Diagram&, const Goal&, const PlanOf& trial, const PlanOf&, const Divide&);
 
 }  // namespace napkin

@@ -1,5 +1,6 @@
-// Sets of finished statements, from none to all. With some statements recomputed, the others depend on each other
-// through them; a kernel is then the difference of two finished sets and whatever of the recomputed it needs.
+// A cut into kernels is a path through sets of finished statements, from none to all. Each kernel is the difference of
+// two sets on the path, with the recomputed statements that it needs. Recomputed statements belong to no set; the
+// others depend on each other through them.
 #include "search/plans/cuts.hpp"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ void each(const Statements& all, const Visit& visit) {
   for (auto i = all._Find_first(); i < all.size(); i = all._Find_next(i)) visit(i);
 }
 
-// Who reads whom. Statements whose results nobody needs are left out.
+// Which statements read which. Statements whose results are not needed are left out.
 struct Readers {
   std::vector<Statements> reads, readers;  // by statement
   Statements needed, outputs, recomputable;
@@ -47,7 +48,8 @@ Readers readers_of(const Diagram& diagram) {
   return all;
 }
 
-// Of some statements alone: what the others read of them is an output, what they read of the others an input.
+// Restricts the relations to some statements. Their results that others read become outputs, and results of others that
+// they read become inputs.
 Readers among(Readers all, const Statements& of) {
   each(all.needed & ~of, [&](std::size_t i) { all.outputs |= all.reads[i] & of; });
   for (auto* relation : {&all.reads, &all.readers})
@@ -56,7 +58,7 @@ Readers among(Readers all, const Statements& of) {
   return all;
 }
 
-// The statements without the recomputed ones, and what passes through those.
+// The statements that are not recomputed, with their dependences through the recomputed ones.
 class Contracted {
  public:
   Contracted(const Readers& all, const Statements& recomputed)
@@ -74,7 +76,8 @@ class Contracted {
     each(kept_, [&](std::size_t i) { each(reads_[i], [&](std::size_t j) { readers_[j].set(i); }); });
   }
 
-  // Sets that contain all that their statements read, each after its subsets; none where there are more than `most`.
+  // Returns the sets that contain everything that their statements read, each after its subsets; none if there are more
+  // than `most`.
   std::optional<std::vector<Statements>> finished(std::size_t most) const {
     std::vector<Statements> all{Statements{}};
     std::unordered_set<Statements> known{Statements{}};
@@ -89,7 +92,8 @@ class Contracted {
     }
     return all;
   }
-  // Whether several statements that are kept need each of the recomputed ones; of one, saving nothing is the same.
+  // True if several kept statements need each of the recomputed ones. If only one needs it, a kernel that computes it
+  // and does not save it is the same.
   bool is_worth_recomputing() const {
     bool worth = true;
     each(recomputed_, [&](std::size_t i) {
@@ -113,7 +117,7 @@ class Contracted {
   std::vector<Statements> reads_, readers_, through_;  // by statement
 };
 
-// Whether the finished statements are the first ones in the file.
+// True if the finished statements are the first ones in the file.
 bool is_beginning(const Statements& done, const Statements& all) {
   const auto rest = all & ~done;
   auto last = Statements{};
@@ -149,8 +153,8 @@ std::vector<Statements> subsets(const Statements& of) {
   return all;
 }
 
-// Read by several statements, at once or through others that are recomputed: else it is at most one kernel that
-// computes it anyway. Readers come after what they read.
+// Returns the statements that may be worth recomputing: several statements read them, directly or through others that
+// are recomputed. Otherwise at most one kernel computes them anyway. Readers come after what they read.
 Statements recomputable(const Readers& all) {
   Statements some;
   for (auto i = all.reads.size(); i-- > 0;) {
@@ -160,7 +164,8 @@ Statements recomputable(const Readers& all) {
   return some;
 }
 
-// Places of one choice of what is recomputed are numbered on from those before; nothing and everything are shared.
+// Adds the steps of one choice of recomputed statements. Its places are numbered after those of earlier choices; only
+// the empty and the full set are shared. Returns false if there are too many.
 bool draw(const Contracted& kept, bool recomputes, std::size_t most, Drawing& drawing) {
   const auto all = kept.finished(most);
   if (!all) return false;
@@ -222,11 +227,11 @@ Cuts cuts_in_order(const Diagram& diagram) {
 namespace {
 
 struct Reduced {
-  std::vector<WireId> wires;                  // that the body works through
-  std::vector<std::vector<WireId>> accesses;  // in it
+  std::vector<WireId> wires;                  // of the positions over which the body runs
+  std::vector<std::vector<WireId>> accesses;  // wires of each access in the body
 };
 
-// What each access varies along, and every body that is reduced.
+// Collects the wires along which each access varies, and every body that is reduced.
 void collect(const Diagram& diagram, ExprId id, std::vector<std::vector<WireId>>& accesses,
              std::vector<Reduced>& bodies) {
   match(
@@ -244,7 +249,7 @@ void collect(const Diagram& diagram, ExprId id, std::vector<std::vector<WireId>>
       });
 }
 
-// None where a size is not known.
+// Returns none if a size is not known.
 std::optional<double> positions(const Diagram& diagram, const std::vector<WireId>& wires) {
   double product = 1;
   for (const auto wire : wires) {

@@ -1,5 +1,5 @@
-// A streamed wire whose states merge is divided into parts, blocks of their own: two kernels, the second of which
-// merges. Kept where the two together are faster.
+// Divides a streamed wire whose states merge into parts, which get blocks of their own. The result is two kernels, the
+// second of which merges. It is kept if the two together are faster.
 #include "search/plans/divided.hpp"
 
 #include <algorithm>
@@ -15,13 +15,13 @@
 namespace napkin {
 namespace {
 
-constexpr std::int64_t trial_budget = 50'000;    // of each half, at first
-constexpr std::int64_t more_budget = 200'000;    // of those that were given up before anything was found
+constexpr std::int64_t trial_budget = 50'000;    // partitions of each half, at first
+constexpr std::int64_t more_budget = 200'000;    // of each half that was given up without a result
 constexpr std::int64_t more_of_all = 500'000;    // of all of them
-constexpr double near_best = 1.25;               // of trials within that many times the best, any may turn out best
+constexpr double near_best = 1.25;               // any trial within this factor of the best may be best
 constexpr std::int64_t most_of_all = 1'000'000;  // of all halves of a plan, and once more of those of its parts
 
-// How many partitions a search may look at, of how many that are left.
+// The number of partitions that each search may evaluate, and the number left for all searches.
 struct Allowed {
   std::int64_t each;
   std::int64_t& left;
@@ -30,26 +30,26 @@ struct Allowed {
 struct PartCount {
   WireId wire;
   std::int64_t number;
-  double least_s = 0;  // of what is known of the two kernels
+  double least_s = 0;  // known lower bound for the two kernels
 };
 
 // One kernel of the plan, divided.
 struct Trial : PartCount {
   Divided divided;
   Found partial, merging;
-  double left_s = 0;  // where a search of the two was given up: no such division takes less
+  double left_s = 0;  // lower bound if a search of the two was given up
   bool finished() const { return partial.optimal && merging.optimal; }
   double seconds() const { return *partial.best[0].cost.time_s + *merging.best[0].cost.time_s; }
 };
 
-// What a search for it came to: perhaps nothing that is fast enough, and perhaps given up.
+// The result of a search, which may have found nothing fast enough and may have been given up.
 template <class T>
 struct Outcome {
   std::optional<T> found{};
-  std::optional<double> left_s{};  // where it was given up: nothing takes less
+  std::optional<double> left_s{};  // lower bound if the search was given up
 };
 
-// Kernels begin .. end - 1 of the plan, and what holds of their statements as one.
+// Kernels begin .. end - 1 of the plan, and the derivation of their statements as one kernel.
 struct Run {
   std::size_t begin = 0, end = 0;
   Derivation fused{};
@@ -85,7 +85,8 @@ class Division {
     return all;
   }
 
-  // The division that saves most, of one kernel or of neighbours fused for it.
+  // Applies the division that saves most, of one kernel or of fused neighbours. Returns false if no division saves
+  // time.
   bool divide_once() {
     constexpr std::size_t most_fused = 3;
     Outcome<Trial> best;
@@ -105,7 +106,7 @@ class Division {
     take(where, std::move(*best.found));
     return true;
   }
-  // What was given up and might save something after all.
+  // The plan is not optimal if divisions that were given up might save a noticeable time.
   void judge() {
     constexpr double noticeable = 0.005;
     const double all = found_.cost.time_s.value_or(0);
@@ -113,13 +114,13 @@ class Division {
     found_.gap = std::min(1.0, std::max(found_.gap.value_or(0), open_s_ / all));
     found_.optimal = false;
   }
-  // None is the work of a division, and no statement is computed anywhere else as well.
+  // True if none of the kernels results from a division, and no other kernel computes one of their statements.
   bool may_be_divided(std::size_t begin, std::size_t end) const {
     for (auto k = begin; k < end; ++k)
       if (!candidate(k).cost.time_s || is_divided(k)) return false;
     return !shares_statements({begin, end});
   }
-  // Positions of the wires that groups share out without computing anything twice.
+  // Returns the number of positions of the wires that groups can divide without recomputing anything.
   double groups_at_most(const Run& run) const {
     double all = 1;
     for (const auto& verdict : run.fused.verdicts)
@@ -161,7 +162,7 @@ class Division {
     return least;
   }
 
-  // Of equal parts, up to a few for each core, about one number in every octave.
+  // Returns the numbers of equal parts to try, up to a few per core, each at least 1.5 times the one before.
   std::vector<std::int64_t> numbers_of_parts(std::int64_t extent) const {
     std::vector<std::int64_t> all;
     const auto most = std::min(extent, 4 * hardware_.total(core_));
@@ -170,8 +171,8 @@ class Division {
     return all;
   }
 
-  // None that takes `seconds` or longer. Every number of parts is tried for a while; more patience have those that come
-  // near the best then, and those of which nothing is known.
+  // Returns the best trial that takes less than `seconds`. Every number of parts is first tried with little patience.
+  // Those that then come close to the best, and those without a result, are searched with more.
   Outcome<Trial> best_trial(const Run& run, double seconds) {
     Trials all{{}, seconds};
     halves_.clear();
@@ -190,14 +191,14 @@ class Division {
   }
   struct Trials {
     std::vector<Trial> trials;
-    double most_s;  // of any use
+    double most_s;  // slower trials are of no use
     double best_s = most_s;
-    std::optional<double> left_s{};  // of those that were given up
+    std::optional<double> left_s{};  // lower bound of those that were given up
     void leave(std::optional<double> least_s) {
       if (least_s) left_s = std::min(left_s.value_or(*least_s), *least_s);
     }
   };
-  // Those that are fast enough; returns those that were given up, and says what they take at least.
+  // Adds the trials that are fast enough. Returns those that were given up, with lower bounds of their times.
   std::vector<PartCount> attempt_all(const Derivation& fused, const std::vector<PartCount>& all, Allowed allowed,
                                      Trials& to) {
     std::vector<PartCount> open;
@@ -232,7 +233,7 @@ class Division {
     }
     return all;
   }
-  // What cannot be faster is not searched to the end.
+  // Stops a search as soon as it cannot find anything faster.
   Outcome<Trial> attempt(const Derivation& fused, const PartCount& parts, double seconds, Allowed allowed) {
     if (goal_.stop.stop_requested()) return {};
     auto& made = halves(fused, parts);
@@ -249,13 +250,13 @@ class Division {
     if (trial.seconds() < seconds) return {std::move(trial)};
     return {{}, trial.finished() ? std::nullopt : std::optional(all_s)};
   }
-  // Made once for all searches of them.
+  // Returns the two kernels of a division, which are made once for all searches of them.
   std::optional<Halves>& halves(const Derivation& fused, const PartCount& parts) {
     const auto [known, fresh] = halves_.try_emplace({parts.wire, parts.number});
     if (fresh) known->second = napkin::halves(found_.diagram, fused, parts.wire, parts.number, hardware_, goal_);
     return known->second;
   }
-  // Nothing where it takes longer than `most_s`.
+  // Finds nothing if the half takes longer than `most_s`.
   Outcome<Found> search_half(Half& half, double most_s, Allowed allowed) {
     constexpr double rounding = 1 + 1e-9;
     if (half.least_s > most_s * rounding) return {};
@@ -281,7 +282,7 @@ class Division {
     return ranking;
   }
   static double time(const Found& found) { return *found.best[0].cost.time_s; }
-  // With all that was asked for.
+  // Searches both kernels again if several best partitions are requested.
   void complete(Trial& trial) const {
     if (goal_.top < 2) return;
     const auto all = [&](const std::vector<StatementId>& statements) {
@@ -290,7 +291,7 @@ class Division {
     trial.partial = all(trial.divided.parts), trial.merging = all(trial.divided.merging);
   }
 
-  // The two kernels in place of the run; the others become those of the new diagram.
+  // Replaces the run by the two kernels. The other kernels become kernels of the new diagram.
   void take(const Run& run, Trial trial) {
     complete(trial);
     const auto shifted = [&](std::size_t k) { return k < run.end ? k : k + 2 - run.kernels(); };
@@ -321,7 +322,8 @@ class Division {
     found_.kernels.insert(found_.kernels.insert(after, std::move(trial.merging)), std::move(trial.partial));
     take_best(found_);
   }
-  // Fusing saved what the two kernels of the division do not move; of kernels that were fused only now it is not told.
+  // Fusion now saves the bytes that the two kernels of the division do not move. Entries of kernels that were fused
+  // only for the division are removed.
   void settle_saved(const Run& run, const Trial& trial) {
     if (run.kernels() > 1) std::erase_if(found_.saved, [&](const Saved& s) { return run.has(s.kernel); });
     const auto moved = [](const Found& found) { return found.best[0].cost.levels.at(0).transfer_bytes; };
@@ -353,7 +355,8 @@ class Division {
   double open_s_ = 0;  // what divisions that were given up could save at most
 };
 
-// What a division of a kernel of the plan saves, it may save of a part of that kernel too.
+// A division may save time for a part of a kernel only, so that each kernel is cut in two at every statement and the
+// resulting plan is divided again.
 FoundPlan parted(const FoundPlan& whole, FoundPlan best, const Hardware& hardware, const Goal& goal,
                  Searched& searched) {
   const Parting parting(whole, hardware, goal, searched);

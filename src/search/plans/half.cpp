@@ -1,4 +1,4 @@
-// Kernels that take the place of others in a plan.
+// Makes the kernels that replace others in a plan.
 #include "search/plans/half.hpp"
 
 #include <algorithm>

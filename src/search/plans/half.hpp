@@ -1,4 +1,4 @@
-// One of the two kernels that another one becomes.
+// One of the two kernels into which a kernel is divided or parted.
 #pragma once
 
 #include <memory>
@@ -13,13 +13,13 @@ namespace napkin {
 struct Half {
   std::shared_ptr<const Derivation> derivation;
   Likeness alike;
-  double least_s = 0;            // that it takes at least
-  std::optional<Space> space{};  // once it is searched
+  double least_s = 0;            // lower bound of its time
+  std::optional<Space> space{};  // made when it is first searched
 };
 Half half(const Diagram&, const std::vector<StatementId>&, const Hardware&, const Goal&);
 const Space& space(Half&, const Hardware&, const Goal&);
 
-// Of a division into so many parts of a wire; none where there is no such division.
+// The two kernels of a division of a wire into `parts`; none if there is no such division.
 struct Halves {
   Divided divided;
   Half partial, merging;
@@ -27,7 +27,7 @@ struct Halves {
 std::optional<Halves> halves(const Diagram&, const Derivation& fused, WireId, std::int64_t parts, const Hardware&,
                              const Goal&);
 
-// The plan and its cost, of the best of every kernel that was found.
+// Sets the plan and its cost from the best candidate of every kernel in it.
 void take_best(FoundPlan&);
 
 }  // namespace napkin

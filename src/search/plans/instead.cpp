@@ -1,5 +1,5 @@
-// What single warps run in place of warpgroups: the best partition of the same kernel for a machine without their
-// instructions, with as many parts of divided axes to each block.
+// Finds kernels of single warps that can run instead of kernels of warpgroups: the best partition of the same kernel
+// for a machine without warpgroup instructions, with as many parts of divided axes per block.
 #include <algorithm>
 
 #include "diagram/assume.hpp"
@@ -16,7 +16,7 @@ bool is_of_warpgroups(const Kernel& kernel, const Hardware& hardware) {
   return configs && configs->mainloop().issues_together();
 }
 
-// Parts that a block of the kernel has of each divided axis.
+// Returns for each divided axis the number of parts that a block of the kernel has.
 std::vector<std::int64_t> parts_of_block(const Kernel& kernel) {
   const auto& scratch = kernel.program.scratch;
   std::vector<std::int64_t> all;
@@ -40,7 +40,7 @@ std::optional<Kernel> on_single_warps(const Kernel& kernel, const Hardware& hard
   return alike == found.best.end() ? std::nullopt : std::optional(alike->kernel);
 }
 
-// Nobody chose these kernels for their speed: with registers to spare compilers spill none of them.
+// These kernels were not chosen for their speed. They leave registers to spare, so that compilers spill none.
 Hardware with_registers_to_spare(Hardware hardware) {
   constexpr double spare = 16, of_all = 256;
   if (auto& most = hardware.limits.registers_per_thread) most->value -= spare;

@@ -27,7 +27,7 @@ PlannedCut Joined::take() {
   return std::move(all_);
 }
 
-// A run that fuses nothing is its statements apart.
+// A run that fuses nothing is the same as its statements in separate kernels.
 void Joined::compare(const FoundPlan& found, std::size_t statements) {
   const bool fused = found.plan.kernels.size() != statements;
   any_fused_ = any_fused_ || fused;

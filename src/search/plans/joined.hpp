@@ -1,4 +1,4 @@
-// The plans of runs of statements, one after another.
+// Joins the plans of consecutive runs of statements.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace napkin {
 
-// A plan of some statements, what it costs, and what none of them can cost less than.
+// A plan of some statements, its price, and a lower bound of the price of every such plan.
 struct PlannedCut {
   FoundPlan found;
   Price price, least;

@@ -85,7 +85,7 @@ class Writing {
   Likeness made_;
 };
 
-// None where it splits a wire that only the derivation of the other kernel has.
+// Returns the partition with the wires of another kernel; none if it splits a wire that is missing in `from`.
 std::optional<Partition> moved(Partition partition, const std::vector<WireId>& from, const std::vector<WireId>& to) {
   for (auto& split : partition.splits) {
     const auto found = std::ranges::find(from, split.wire);
@@ -101,7 +101,8 @@ Likeness likeness(const Diagram& diagram, const Cut& cut, bool in_parts) {
   return Writing(diagram, cut, in_parts).take();
 }
 
-// What was found within what was allowed is the best of all; where nothing was, more may have to be allowed.
+// A finished search that found something has found the best of all. If it found nothing, a search with a higher price
+// limit may find something.
 bool Searched::Entry::answers(std::int64_t asked, const Price& most) const {
   const bool found = !ranking.incumbents.best().empty();
   if (ranking.statistics.finished) return found || most <= allowed;
@@ -122,7 +123,7 @@ std::optional<Ranking> Searched::find(const Likeness& kernel, std::int64_t parti
   return made;
 }
 
-// The better partition of two searches stays.
+// Keeps the better partition of two searches.
 void Searched::keep(Likeness kernel, const Ranking& ranking, std::int64_t partitions, const Price& allowed) {
   const Entry made{std::move(kernel.wires), ranking, partitions, allowed, plan_};
   const auto [at, fresh] = all_.try_emplace(std::move(kernel.text), made);

@@ -1,4 +1,4 @@
-// Kernels that compute the same on other arrays: layers of a network repeat them, and one search does for all.
+// Kernels that compute the same on other arrays, such as layers of a network. One search is enough for all of them.
 #pragma once
 
 #include <map>
@@ -12,20 +12,20 @@
 
 namespace napkin {
 
-// What a kernel computes and whether it takes products in parts, its arrays, wires and axes numbered as they appear: of
-// two kernels with the same text the wires correspond one by one.
+// A kernel as text, with whether it computes products in parts, and with its arrays, wires and axes numbered in order
+// of appearance. If two kernels have the same text, their wires correspond one by one.
 struct Likeness {
   std::string text;
   std::vector<WireId> wires;
 };
 Likeness likeness(const Diagram&, const Cut&, bool in_parts);
 
-// The searches of kernels so far. A search is told what a kernel may cost at most, and how many partitions it may look
-// at: it answers for a kernel that is allowed no more of either.
+// The searches of kernels so far. A search has a limit on the price of its kernel and on the partitions that it may
+// evaluate. Its result is reused for a kernel with limits that are not greater.
 class Searched {
  public:
-  // A search of this plan costs nothing more; one of another plan counts as if it were made again, so that plans have
-  // the same patience whatever was looked for before.
+  // A reused search of the same plan adds nothing to the statistics. One of another plan counts as if it were repeated,
+  // so that the budget of a plan does not depend on earlier searches.
   std::optional<Ranking> find(const Likeness&, std::int64_t partitions, const Price& allowed) const;
   void begin_plan() { ++plan_; }
   void keep(Likeness, const Ranking&, std::int64_t partitions, const Price& allowed);

@@ -8,7 +8,7 @@
 namespace napkin {
 namespace {
 
-// As parts of what a search of the file's own statements has.
+// Share of the patience of a search of the file's own statements.
 constexpr double patience_of_an_order = 0.125;
 constexpr int most_contractions = 8;  // of one diagram
 constexpr int most_refused = 4;
@@ -47,11 +47,11 @@ class Ordering {
  private:
   struct Tried {
     double worth = HUGE_VAL;
-    std::optional<double> time_s{};      // where it is the objective
-    std::optional<double> operations{};  // of all units, where it fits
+    std::optional<double> time_s{};      // if time is the objective
+    std::optional<double> operations{};  // of all units, if the plan fits
   };
 
-  // Arrays that an order has added are in their best order.
+  // Arrays that an earlier order has added are already in their best order.
   bool is_open(const ContractionOrders& one) const {
     return !one.forms.empty() && !decided_.contains({one.statement, one.which}) && !added_.contains(one.statement);
   }
@@ -79,7 +79,7 @@ class Ordering {
     return {value, time, value < HUGE_VAL ? std::optional(operations(found.cost)) : std::nullopt};
   }
 
-  // What a rounding forbids, where that costs something.
+  // Adds the orders that a rounding forbids, if that costs a noticeable time.
   FoundPlan told(FoundPlan found, const std::vector<ContractionOrders>& all) {
     int tried = 0;
     for (const auto& one : all) {

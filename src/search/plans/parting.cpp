@@ -1,4 +1,4 @@
-// Each half is searched as a kernel of its own.
+// Parts a kernel of a plan into two halves, each of which is searched as a kernel of its own.
 #include "search/plans/parting.hpp"
 
 #include <algorithm>

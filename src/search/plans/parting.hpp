@@ -1,4 +1,4 @@
-// A plan with one of its kernels as two.
+// A plan with one of its kernels replaced by two.
 #pragma once
 
 #include <optional>
@@ -9,16 +9,17 @@
 
 namespace napkin {
 
-// The same plan with one kernel of several statements as two: divisions of either may save more than fusing them did.
+// The same plan with one kernel of several statements replaced by two. Divisions of these may save more than the
+// fusion.
 class Parting {
  public:
   Parting(const FoundPlan& whole, const Hardware& hardware, const Goal& goal, Searched& searched)
       : whole_(whole), hardware_(hardware), goal_(goal), searched_(searched) {}
 
-  // Of statements `at` and later of the kernel the second kernel is made. None where the two take at least so long that
-  // the plan takes `most_s` seconds, or where they do not fit.
+  // The second kernel gets the statements from index `at` on. None if the lower bounds of the two make the plan take
+  // `most_s` seconds or longer, or if they do not fit.
   std::optional<FoundPlan> part(std::size_t kernel, std::size_t at, double most_s) const;
-  // No other kernel computes a statement of it as well.
+  // True if no other kernel computes one of its statements too.
   bool is_alone(std::size_t kernel) const;
 
  private:

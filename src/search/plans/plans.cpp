@@ -1,10 +1,10 @@
-// A diagram cut into kernels: the cheapest path through its cuts.
+// Cuts a diagram into kernels: finds the cheapest path through its cuts.
 //
-// At first every kernel is taken for what it costs at least. The cheapest path by these prices is looked at and its
-// kernels are searched, which makes them dearer, and so on until the cheapest path consists of searched kernels only:
-// then no other path is cheaper, since none is dearer than it was taken for. The search of a kernel ends as soon as it
-// cannot be part of a plan as good as the best one known. A search that gives up leaves a kernel between a bound and
-// the best it found; the next round takes it for its bound again and searches it with more patience.
+// At first the price of every kernel is its lower bound. The kernels of the cheapest path by these prices are searched,
+// which raises their prices, and so on until the cheapest path consists of searched kernels only. Then no other path is
+// cheaper, because no kernel is cheaper than its assumed price. The search of a kernel ends as soon as the kernel
+// cannot be part of a plan as good as the best one known. A search that gives up leaves the price of a kernel between a
+// bound and the best result; the next round assumes the bound again and searches the kernel with more patience.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -24,29 +24,30 @@
 namespace napkin {
 namespace {
 
-// Of longer diagrams every cut is searched of runs of so many, and of the whole those in order.
+// Longer diagrams are searched in runs of this many statements with every cut, and as a whole with cuts in order only.
 constexpr std::size_t most_statements = 16;
 constexpr std::size_t most_steps = 20'000;
-// Kernels, and partitions of all of them together, some seconds; of cuts in order, which are not searched to the end
-// anyway, one.
+// Partitions of all kernels together, which take some seconds; for cuts in order, which are not searched to the end
+// anyway, about one second.
 constexpr std::int64_t most_of_a_cut = 800'000, most_in_order = 500'000;
-constexpr std::int64_t most_of_a_statement = 130'000;  // where there are many, that many times their number
+constexpr std::int64_t most_of_a_statement = 130'000;                // times the number of statements if there are many
 constexpr std::int64_t few_statements = 2, most_of_few = 3'200'000;  // whose kernels are searched to the end
-constexpr std::int64_t times_of_four_levels = 4;  // of machines with more levels than three, whose shapes are many
+constexpr std::int64_t times_of_four_levels = 4;                     // for more than three levels, with many shapes
 struct Most {
   std::int64_t kernels = 1000, partitions = most_of_a_cut;
 };
-// Partitions of a statement alone, to have something to compare with: that many of all, in these limits.
+// Partitions to evaluate for kernels of single statements, which serve for comparison: of all together, and limits for
+// each.
 constexpr std::int64_t of_all_alone = 300'000, least_alone = 32'000, most_alone = 100'000;
-// Of one kernel in the first round; where cuts are in order, whose kernels are many, less.
+// Partitions of one kernel in the first round. For cuts in order, which have many kernels, it is less.
 constexpr std::int64_t first_patience = 32'000, first_patience_in_order = 16'000;
-constexpr std::int64_t more_patience = 4;                                // times as many in the next
-constexpr std::int64_t last_patience = 128'000, most_at_last = 384'000;  // of each kernel of the best plan, and of all
+constexpr std::int64_t more_patience = 4;                                // times as many in the next round
+constexpr std::int64_t last_patience = 128'000, most_at_last = 384'000;  // per kernel of the best plan, and in all
 
 // What is known of one kernel's price.
 struct Priced {
   Price least, most = Price::never();
-  Price taken = least;               // the least, or once it was searched in this round the most
+  Price taken = least;               // assumed: `least`, or `most` once searched in this round
   std::optional<Ranking> ranking{};  // once it was searched
   std::int64_t patience = 0;         // with which it was
   bool settled() const { return ranking && ranking->statistics.finished; }
@@ -54,7 +55,7 @@ struct Priced {
 
 Price price(const Score& score) { return {score.parts[0], score.parts[1]}; }
 
-// Whether searching again found something better.
+// True if searching again found something better.
 bool beats(const Ranking& now, const Ranking& before) {
   if (now.incumbents.best().empty() || before.incumbents.best().empty()) return before.incumbents.best().empty();
   return now.incumbents.best().front() < before.incumbents.best().front();
@@ -62,7 +63,7 @@ bool beats(const Ranking& now, const Ranking& before) {
 
 class Plans {
  public:
-  // Of these statements of the diagram; looks up what was searched before, and adds to it.
+  // Plans these statements of the diagram. Uses the results of earlier searches, and adds to them.
   Plans(const Diagram& diagram, const Statements& of, Most most, const Hardware& hardware, const Goal& goal,
         Searched& searched)
       : diagram_(diagram),
@@ -99,7 +100,7 @@ class Plans {
   bool is_alone(const Cuts::Step& step) const { return step.in_order && cuts_.cuts[step.cut].computed.count() == 1; }
   bool may_be_taken(const Cuts::Step& step) const { return exact_ || step.in_order; }
 
-  // Whether more patience could tell more.
+  // Returns whether more patience could change the result.
   bool search_round() {
     for (;;) {
       const auto path = cheapest(&Priced::taken);
@@ -115,7 +116,7 @@ class Plans {
     return !std::ranges::all_of(cheapest(&Priced::least), [&](std::size_t cut) { return prices_[cut].settled(); });
   }
 
-  // The kernels of the best plan, given up too soon where there are many others.
+  // Searches the kernels of the best plan further, because they are given up too soon if there are many other kernels.
   void polish() {
     patience_ = std::max(patience_, patient(last_patience, goal_));
     auto left = patient(most_at_last, goal_);
@@ -147,7 +148,7 @@ class Plans {
         prices[step->from] = std::min(prices[step->from], prices[step->to] + prices_[step->cut].*which);
     return prices;
   }
-  // The kernels of the cheapest path in launch order, the same of several every time; none where nothing fits.
+  // Returns the kernels of the cheapest path in launch order, always the same one of equal paths; none if nothing fits.
   std::vector<std::size_t> cheapest(Which which) const {
     const auto prices = from_nothing(which, false);
     std::vector<std::size_t> path;
@@ -163,7 +164,7 @@ class Plans {
     return path;
   }
   Price within() const { return {goal_.within, Price::never().transfers}; }
-  // What a kernel may cost to be part of a plan that is no worse than the best known.
+  // Returns the highest price at which a kernel may be part of a plan that is no worse than the best one known.
   Price allowance(std::size_t cut) const {
     const auto best = std::min(from_nothing(&Priced::most, false).back(), within());
     if (best == Price::never()) return best;
@@ -246,7 +247,7 @@ class Plans {
     compare(all);
     return all;
   }
-  // Nothing is as good as was asked for.
+  // Returns an empty plan: nothing is within the requested limit.
   FoundPlan none() const {
     FoundPlan all;
     all.evaluated = evaluated_, all.cuts = static_cast<std::int64_t>(cuts_.cuts.size());
@@ -258,7 +259,7 @@ class Plans {
     return goal_.top > 1 ? napkin::found(space, goal_, rank, patient(most_of_a_cut, goal_))
                          : napkin::found(space, goal_, *prices_[cut].ranking);
   }
-  // To say by how much it does not fit.
+  // Searches one kernel of all statements, to report by how much it does not fit.
   Found everything_in_one() const {
     Cut all;
     for (const auto& step : cuts_.steps)
@@ -271,7 +272,7 @@ class Plans {
     const std::string legal = "all acyclic fusions, with cheap shared intermediates stored or recomputed";
     return exact_ ? legal : "fusions of neighbouring statements in the order of the file";
   }
-  // What no legal cut can cost less than, whether it was looked at or not.
+  // Returns a lower bound of the price of every legal cut, searched or not.
   Price least_of_all() const {
     if (every_) return from_nothing(&Priced::least, true).back();
     Cut all;
@@ -309,8 +310,8 @@ class Plans {
   Searched& known_;
   LeastPrices least_;
   Cuts cuts_;
-  bool every_ = false;                           // legal step is in cuts_
-  bool exact_ = false;                           // and may be taken
+  bool every_ = false;                           // all legal steps are in cuts_
+  bool exact_ = false;                           // and all may be taken
   std::vector<Priced> prices_;                   // by cut
   mutable std::map<std::size_t, Space> spaces_;  // by cut, with the launches that their searches have timed
   mutable std::map<std::size_t, std::shared_ptr<const Derivation>> derived_;  // by cut
@@ -329,7 +330,8 @@ PlannedCut in_runs(const Diagram& diagram, const std::vector<Statements>& runs, 
   return joined.take();
 }
 
-// A long diagram as a whole, in the order of its statements, and in runs of every cut: whichever plan costs less.
+// Plans a long diagram as a whole in the order of its statements, and in runs with every cut, and keeps the cheaper
+// plan.
 FoundPlan cut(const Diagram& diagram, const Hardware& hardware, const Goal& goal, Searched& searched) {
   const auto runs = runs_of(diagram, most_statements);
   std::optional<PlannedCut> apart;
@@ -337,7 +339,7 @@ FoundPlan cut(const Diagram& diagram, const Hardware& hardware, const Goal& goal
   const auto statements = static_cast<std::int64_t>(needed_statements(diagram).count());
   const auto of_all = statements <= few_statements ? most_of_few : statements * most_of_a_statement;
   const auto more = hardware.levels.size() > 3 ? times_of_four_levels : 1;
-  // Runs have found what most kernels cost.
+  // The runs have already found the prices of most kernels.
   const auto most = apart ? Most{100, 250'000} : Most{.partitions = std::max(most_of_a_cut, of_all) * more};
   auto whole = Plans(diagram, needed_statements(diagram), most, hardware, goal, searched).run();
   if (apart && apart->price < whole.price) {
@@ -349,7 +351,7 @@ FoundPlan cut(const Diagram& diagram, const Hardware& hardware, const Goal& goal
   return std::move(whole.found);
 }
 
-// Where nothing fits: with every sweep a statement, if that fits.
+// If nothing fits, tries the plan in which every sweep is a statement of its own, and keeps it if it fits.
 FoundPlan with_sweeps_apart(FoundPlan whole, const Hardware& hardware, const Goal& goal, Searched& searched) {
   const auto apart = sweeps(whole.diagram);
   if (apart.statements.empty()) return whole;

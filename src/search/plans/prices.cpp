@@ -1,8 +1,9 @@
-// Bytes from the accesses of the statements, operations from their sums of products.
+// Lower bounds of the prices of kernels: bytes from the accesses of their statements, operations from their sums of
+// products.
 //
-// Streaming rewrites a sum of products by moving factors behind it, and could so make it smaller. It cannot where each
-// of the two operands holds something, once, that varies along all of the operand's wires: that stays in front, in one
-// term with the other operand, and the term works through as many positions as before.
+// Streaming rewrites a sum of products by moving factors behind the sum, and could thereby make it smaller. It cannot
+// if each of the two operands contains something, once, that varies along all of the operand's wires. That part stays
+// inside the sum, in one term with the other operand, and the term runs over as many positions as before.
 #include "search/plans/prices.hpp"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ bool includes(std::vector<WireId> all, std::vector<WireId> some) {
   return std::ranges::includes(all, some);
 }
 
-// What stands outside reductions, as often as it is written: accesses and the reductions themselves.
+// Counts how often each access and each reduction is written outside reductions.
 void collect_leaves(const Diagram& diagram, ExprId id, std::map<ExprId, int>& leaves, int& narrowest) {
   match(
       diagram.at(id).node, [](const Constant&) {}, [](const Position&) {}, [](const Size&) {},
@@ -93,7 +94,7 @@ void LeastPrices::read(std::size_t statement, ExprId id) {
       });
 }
 
-// Of indices that share a wire, only the longest counts.
+// Returns how many values an access reaches. Of indices that share a wire, only the longest counts.
 double LeastPrices::reached(const Access& access) const {
   double product = 1, longest = 1;
   std::set<WireId> seen;
@@ -132,14 +133,14 @@ std::optional<LeastPrices::Root> LeastPrices::root(ArrayId array, const Statemen
   return std::nullopt;
 }
 
-// Along wires whose positions a statement asks for, whole pieces may be passed over.
+// True if a statement uses positions along one of the wires, so that whole pieces may be skipped.
 bool LeastPrices::is_masked(const std::vector<WireId>& wires, const Statements& computed) const {
   for (auto i = computed._Find_first(); i < computed.size(); i = computed._Find_next(i))
     if (std::ranges::any_of(wires, [&](WireId wire) { return positions_[i].contains(wire); })) return true;
   return false;
 }
 
-// Equal ones are computed once.
+// Returns the seconds of all contractions. Equal contractions count once.
 double LeastPrices::contracting(const Statements& computed) const {
   double all = 0;
   std::set<std::pair<Root, Root>> done;
@@ -154,7 +155,7 @@ double LeastPrices::contracting(const Statements& computed) const {
   return all;
 }
 
-// Both units at once.
+// Returns the rate of both units together.
 double LeastPrices::rate(int bytes) const {
   double all = 0;
   for (const auto unit : {Unit::tensor, Unit::fma}) {

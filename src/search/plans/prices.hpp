@@ -1,4 +1,4 @@
-// What a kernel costs at least, told without deriving anything: from what it must read, write and contract.
+// A lower bound of the price of a kernel, without a derivation: from its compulsory reads, writes and contractions.
 #pragma once
 
 #include <compare>
@@ -13,7 +13,7 @@
 
 namespace napkin {
 
-// What a plan is compared by: the objective, then transfers at the outermost level. Prices of kernels add up.
+// Plans are compared by the objective, then by transfers at the outermost level. Prices of kernels add up.
 struct Price {
   double objective = 0, transfers = 0;
   auto operator<=>(const Price&) const = default;
@@ -22,16 +22,16 @@ struct Price {
   static Price never();  // more than any plan costs
 };
 
-// Whatever a kernel reads from outside crosses every level once, and so does whatever it saves; every contraction is
-// done once, on no more cores than there are blocks; there is one launch. No partition of it costs less than that
-// (docs/theory.md, cuts). What a mask could leave out does not count.
+// Every value that a kernel reads from outside or saves crosses every level once. Every contraction is computed once,
+// on no more cores than there are blocks. There is one launch. No partition of the kernel costs less (docs/theory.md,
+// cuts). Work that a mask could skip does not count.
 class LeastPrices {
  public:
   LeastPrices(const Diagram&, const Hardware&, const Goal&);
   Price of(const Cut&) const;
 
  private:
-  // A sum of products of two arrays that both vary along all that it sums over.
+  // A sum of products of two arrays that both vary along all wires that it sums over.
   struct Contraction {
     ArrayId a, b;
     std::vector<WireId> wires;
@@ -41,8 +41,8 @@ class LeastPrices {
     double values = 0;
     std::vector<WireId> wires;
   };
-  // Where an array's values come from in a kernel: the loaded array or the reduction that no rewriting takes apart
-  // along any wire of the array. `bytes` of the narrowest type on the way.
+  // The origin of an array's values in a kernel: the loaded array, or the reduction that no rewriting takes apart along
+  // any wire of the array. `bytes` is the width of the narrowest type on the way.
   struct Root {
     ArrayId array;
     ExprId sum;
@@ -53,17 +53,18 @@ class LeastPrices {
   double reached(const Access&) const;
   std::optional<Root> root(ArrayId, const Statements& computed) const;
   bool is_masked(const std::vector<WireId>&, const Statements& computed) const;
-  double contracting(const Statements& computed) const;  // seconds, all cores at work
-  // Of the cores, as many as have a block at most: along wires that every result has and nothing reduces over.
+  double contracting(const Statements& computed) const;  // seconds with all cores busy
+  // An upper bound of the share of the cores that have a block. Blocks split wires that every result has and that
+  // nothing reduces over.
   double busy(const Cut&) const;
-  double rate(int bytes) const;  // operations per second at most, of types as wide or wider
+  double rate(int bytes) const;  // upper bound of operations per second for types at least this wide
   Price price(double values, double bytes, double seconds) const;
 
   const Diagram& diagram_;
   const Hardware& hardware_;
   const Goal& goal_;
   std::map<ArrayId, std::size_t> producer_;
-  // By statement: what it reads of each array, its contractions, and the wires whose positions it asks for.
+  // By statement: its reads of each array, its contractions, and the wires that it uses as numbers or in masks.
   std::vector<std::map<ArrayId, Reading>> reads_;
   std::vector<std::vector<Contraction>> contractions_;
   std::vector<std::set<WireId>> positions_;

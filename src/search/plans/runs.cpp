@@ -1,4 +1,4 @@
-// A long diagram in runs of statements, each short enough to be cut in every way.
+// Divides a long diagram into runs of statements, each short enough to try every cut.
 #include <algorithm>
 #include <tuple>
 
@@ -13,7 +13,8 @@ double bytes_of(const Diagram& diagram, ArrayId id) {
   return all;
 }
 
-// By place in the order of the needed statements: bytes of what is made before it and read after it.
+// Returns, for each place in the order of the needed statements, the bytes of arrays computed before it and read after
+// it.
 std::vector<double> crossing(const Diagram& diagram, const std::vector<std::size_t>& order) {
   std::vector<double> all(order.size() + 1);
   for (std::size_t made = 0; made < order.size(); ++made) {
@@ -28,11 +29,11 @@ std::vector<double> crossing(const Diagram& diagram, const std::vector<std::size
   return all;
 }
 
-// How good runs are that end at a place: least first.
+// The rank of runs that end at a place. The least is best.
 struct Ended {
   double bytes = 0;
   std::size_t runs = 0, squares = 0;  // of their lengths
-  std::size_t from = 0;               // where the last begins
+  std::size_t from = 0;               // where the last run begins
   auto rank() const { return std::tuple(bytes, runs, squares); }
 };
 

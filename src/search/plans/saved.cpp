@@ -1,4 +1,4 @@
-// The costs of the kernels of a plan beside those of their statements alone.
+// Compares the costs of a plan's kernels with those of their statements in separate kernels.
 #include "search/plans/saved.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace {
 
 std::int64_t moved(const KernelCost& cost) { return cost.levels.empty() ? 0 : cost.levels.front().transfer_bytes; }
 
-// What crosses of an array between the outermost memory and the next level.
+// Returns the bytes of an array that are moved between the outermost memory and the next level.
 std::int64_t moved(const KernelCost& cost, const std::string& array) {
   std::int64_t bytes = 0;
   if (cost.levels.empty()) return bytes;

@@ -1,5 +1,5 @@
-// Every way in which the derivation lets the children of joined memories share a diagram as one kernel: an equal part
-// for each, completed by the search below.
+// Tries every way in which the children of joined memories can share a diagram as one kernel. Each child gets an equal
+// part, and the search completes the partition below.
 #include <algorithm>
 #include <numeric>
 
@@ -35,7 +35,8 @@ class Ways {
   std::int64_t extent(WireId wire) const { return diagram_.size(wire).value_or(1); }
   std::int64_t part(WireId wire) const { return (extent(wire) + children() - 1) / children(); }
 
-  // Every child has a part of the wire; what lacks it comes whole, or goes around along a wire that streams.
+  // Gives every child a part of the wire. Arrays without the wire are gathered as a whole, or rotate among the children
+  // along a wire that streams.
   void group_along(WireId wire) {
     const Split mine{SplitKind::group, wire, part(wire), level_};
     keep(Sharing::gathered, {{mine}});
@@ -69,7 +70,7 @@ class Ways {
     return search(std::move(derivation), hardware_, goal);
   }
 
-  // The fastest of its kind. Where nothing crosses, nothing is gathered or goes around.
+  // Keeps the fastest of each kind. If nothing crosses between children, nothing is gathered or rotated.
   void keep(Sharing how, const std::string& labels, const std::vector<KernelCost>& kernels) {
     Shared made{how, labels, 0, 0, 0};
     for (const auto& cost : kernels) {

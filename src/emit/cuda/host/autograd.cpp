@@ -1,4 +1,4 @@
-// The operators of a diagram and of its gradient as one that PyTorch differentiates.
+// Joins the operators of a diagram and of its gradient into one operator that PyTorch differentiates.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -94,7 +94,7 @@ class Joining {
                        forward_.name, b));
   }
 
-  // Where each argument of the gradient comes from: what was saved, or what is given for an output.
+  // Finds the source of each argument of the gradient: a saved value, or the gradient given for an output.
   void find_sources() {
     for (const auto& argument : given_) argument.array ? find_tensor(*argument.array) : find_size(argument.name);
   }
@@ -128,7 +128,7 @@ class Joining {
     }
     fail(fmt::format("its axis `{}` is not one of `{}`", axis, forward_.name));
   }
-  // Which result of the gradient belongs to each argument.
+  // Finds the result of the gradient that belongs to each argument.
   void find_results() {
     for (const auto& argument : taken_) {
       const auto* found = argument.array ? named(gradient_, gradient_.outputs, "d" + argument.name) : nullptr;
@@ -223,10 +223,10 @@ class Joining {
 
   const Diagram &forward_, &gradient_;
   const std::string &name_, &gradient_name_;
-  std::vector<Argument> taken_, given_;       // by the operator, and by that of the gradient
-  std::vector<std::string> saved_;            // what forward keeps
-  std::vector<std::string> sources_;          // of the gradient's arguments, in backward
-  std::map<std::string, std::string> sizes_;  // that forward keeps, by axis
+  std::vector<Argument> taken_, given_;       // by the operator, and by the operator of the gradient
+  std::vector<std::string> saved_;            // values that forward saves
+  std::vector<std::string> sources_;          // of the gradient's arguments, as expressions in backward
+  std::map<std::string, std::string> sizes_;  // sizes that forward saves, by axis
   std::vector<std::string> results_;          // of backward, one for each argument
   std::vector<ArrayId> differentiated_;       // outputs whose gradients are read
   std::string problem_;

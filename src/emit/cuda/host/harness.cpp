@@ -1,4 +1,4 @@
-// A program around a plan's kernels: random inputs, the plain meaning on the host, a comparison, and timing.
+// Prints a program around a plan's kernels: random inputs, the plain evaluation on the host, a comparison, and timing.
 #include "emit/cuda/host/harness.hpp"
 
 #include <fmt/format.h>

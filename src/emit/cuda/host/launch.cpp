@@ -1,5 +1,5 @@
-// The C interface of a plan's kernels: a header that documents it, and the launcher that checks sizes, lays out the
-// workspace and starts the kernels one after another.
+// Prints the C interface of a plan's kernels: a header with its documentation, and the launcher, which checks sizes,
+// lays out the workspace and starts the kernels in order.
 #include "emit/cuda/host/launch.hpp"
 
 #include <fmt/format.h>
@@ -134,7 +134,8 @@ static int start_clusters(void (*kernel)(Parameters...), int cluster, long long 
 
 )";
 
-// The number of blocks: pieces of the groups that are blocks, multiplied. Along a wire there may be clusters of them.
+// The number of blocks: the product of the numbers of pieces of the groups over blocks. Along one wire they may form
+// clusters.
 std::string blocks(const CudaPlan& plan, const ThreadedKernel& kernel, const TileScheduler& scheduler) {
   std::string text = "1LL";
   std::map<WireId, std::int64_t> around;
@@ -169,7 +170,7 @@ std::string mapped(const CudaPlan& plan, const TileMap& map, std::size_t number,
                      map.swizzle);
 }
 
-// One kernel of the plan, the number of its first map among all, and of its first output's.
+// One kernel of the plan, with the numbers of its first tensor map and of its first output's tensor map among all maps.
 struct Launched {
   std::size_t index = 0, maps = 0, stores = 0;
 };
@@ -178,7 +179,7 @@ std::string room(const ThreadedKernel& kernel, const std::string& name) {
   return fmt::format("make_room({}, {})", name, kernel.shared_bytes);
 }
 
-// How many blocks stay, where they do.
+// Prints the number of persistent blocks, if the kernel is persistent.
 void prepare_blocks(const CudaPlan& plan, const WarpgroupKernel& warpgroups, std::size_t index, Lines& out) {
   const auto number = blocks(plan, warpgroups.threaded, warpgroups.scheduler);
   const auto& [threads, shared] = std::pair(warpgroups.threaded.threads, warpgroups.threaded.shared_bytes);
@@ -190,7 +191,7 @@ void prepare_blocks(const CudaPlan& plan, const WarpgroupKernel& warpgroups, std
                          threads, shared));
 }
 
-// Whether the kernel of warpgroups can run; what either needs.
+// Prints the test whether the warpgroup kernel can run, and the preparation of whichever kernel is launched.
 void prepare_warpgroups(const CudaPlan& plan, const WarpgroupKernel& warpgroups, const Launched& here, Lines& out) {
   const auto i = here.index;
   std::string conditions = fmt::format("runs(*made, {}, {})", warpgroups.kernel.name, warpgroups.threaded.threads);
@@ -213,7 +214,7 @@ void prepare_warpgroups(const CudaPlan& plan, const WarpgroupKernel& warpgroups,
   out.close();
 }
 
-// What is made once for all launches alike.
+// Prints what is prepared once for all launches with the same device, sizes and arrays.
 void prepare(const CudaPlan& plan, const Launched& here, Lines& out) {
   const auto i = here.index;
   out.open(fmt::format("if (!made->ready[{}])", i));
@@ -260,7 +261,7 @@ bool any_clusters(const CudaPlan& plan) {
                      [](const auto& each) { return each && each->scheduler.cluster > 1; });
 }
 
-// The arrays by which a launch is known.
+// The arrays that identify a prepared launch.
 std::string all_arrays(const CudaPlan& plan) {
   std::string text;
   for (const auto* list : {&plan.diagram.inputs, &plan.diagram.outputs})

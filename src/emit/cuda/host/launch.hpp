@@ -11,25 +11,25 @@
 
 namespace napkin {
 
-// A kernel of warpgroups, for a kernel of the plan that can also be launched otherwise.
+// The warpgroup version of a kernel of the plan. That kernel also has a version without warpgroups.
 struct WarpgroupKernel {
   ThreadedKernel threaded;
   PrintedKernel kernel;
   std::vector<TileMap> maps, stores;
-  std::vector<std::string> conditions;  // on sizes
-  std::vector<ArrayId> inputs;          // that it has pointers to
+  std::vector<std::string> conditions;  // conditions on sizes under which it may be launched
+  std::vector<ArrayId> inputs;          // the inputs that it gets pointers to
   TileScheduler scheduler{};
 };
 
-// Everything the files of one plan are printed from.
+// Everything that the files of one plan are printed from.
 struct CudaPlan : CodePlan {
   std::vector<ThreadedKernel> threaded;  // in launch order
-  std::vector<PrintedKernel> kernels;    // of the same number
+  std::vector<PrintedKernel> kernels;    // parallel to `threaded`
   std::vector<std::optional<WarpgroupKernel>>
-      warpgroups;                      // of the same number: launched instead where device and arrays allow
-  std::vector<std::string_view> ways;  // of the same number: how kernels run, "warps", "rows" or "threads"
+      warpgroups;                      // parallel to `threaded`: launched instead if device and arrays allow
+  std::vector<std::string_view> ways;  // parallel to `threaded`: how kernels run, "warps", "rows" or "threads"
   std::vector<std::string> notes;      // which kernels run without matrix units, and why
-  std::int64_t shared_alignment = ThreadedKernel{}.shared_alignment;  // of all
+  std::int64_t shared_alignment = ThreadedKernel{}.shared_alignment;  // the alignment of shared memory for all kernels
 };
 
 bool any_warpgroups(const CudaPlan&);

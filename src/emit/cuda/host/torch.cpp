@@ -1,5 +1,5 @@
-// The launcher of a plan behind an operator of PyTorch: axes get their sizes from the shapes of inputs, every input is
-// checked for type, shape, layout and device, and outputs and workspace are PyTorch's own memory.
+// Wraps the launcher of a plan as a PyTorch operator. Axes get their sizes from the shapes of inputs; every input is
+// checked for type, shape, layout and device; PyTorch allocates outputs and workspace.
 #include "emit/cuda/host/torch.hpp"
 
 #include <fmt/format.h>
@@ -150,7 +150,7 @@ class TorchPrinter {
 
  private:
   const std::string& name(ArrayId id) const { return plan_.names.arrays[id.index]; }
-  // Axes that no input has are given as numbers.
+  // Axes that no input has; their sizes are arguments.
   std::vector<AxisId> asked() const {
     auto all = given_axes(plan_);
     std::erase_if(all, [&](AxisId axis) { return measured_.contains(axis); });
@@ -188,7 +188,8 @@ class TorchPrinter {
     return limit == plan_.limits.end() ? "INT_MAX" : fmt::format("{}", limit->second);
   }
 
-  // "const at::Tensor& Q, int64_t u"; and what is passed on to another function of these.
+  // The parameter list, such as "const at::Tensor& Q, int64_t u", and the arguments that pass it on to another
+  // function.
   std::string taken() const {
     std::vector<std::string> all;
     for (const auto id : diagram_.inputs) all.push_back("const at::Tensor& " + name(id));
@@ -228,7 +229,7 @@ class TorchPrinter {
                           diagram_.at(axis).name, where, longest(axis)));
   }
 
-  // Memory for what is given back.
+  // The result type: a tensor, or a tuple of tensors if there are several outputs.
   std::string result() const {
     const std::vector<std::string> tensors(diagram_.outputs.size(), "at::Tensor");
     return tensors.size() == 1 ? "at::Tensor" : fmt::format("std::tuple<{}>", joined(tensors, ", "));
@@ -317,10 +318,10 @@ class TorchPrinter {
   Lines out_;
   Identifiers pool_;
   std::string result_, error_;
-  std::set<AxisId> measured_;  // that some input has
+  std::set<AxisId> measured_;  // axes that some input has
 };
 
-// Instructions of warpgroups are there only under the machine's full name.
+// Warpgroup instructions exist only under the full name of the architecture.
 constexpr std::string_view for_warpgroups =
     R"( + (
         ["-gencode=arch=compute_90a,code=sm_90a"]

@@ -1,4 +1,4 @@
-// The kernels of a plan as an operator of PyTorch.
+// The kernels of a plan as a PyTorch operator.
 #pragma once
 
 #include <vector>
@@ -9,8 +9,8 @@
 namespace napkin {
 
 // NAME_torch.cpp, which registers torch.ops.napkin.NAME, and NAME_torch.py, which builds and loads it; with the
-// operator of its gradient also NAME_autograd.cpp. None where the diagram has no inputs: nothing then says which device
-// is meant.
+// operator of its gradient, also NAME_autograd.cpp. Empty if the diagram has no inputs, because then nothing tells
+// which device to use.
 std::vector<EmittedFile> torch_binding(const CudaPlan&, const std::string& gradient);
 
 }  // namespace napkin

@@ -1,4 +1,4 @@
-// What the host makes before it launches a kernel of warpgroups: the boxes of its copies, and the launch.
+// Prints what the host prepares for a warpgroup kernel: the boxes of its tensor maps, and the launch.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -50,7 +50,7 @@ std::vector<std::string> zero_behind(const WarpNest& warps, const CodeNames& nam
     const auto size = code_size(diagram, names, over);
     for (std::size_t k = 0; k < at.size(); ++k) {
       if (!moves(at[k], over) || plain_wire(at[k]) == over) continue;
-      auto behind = at[k];  // the least place that a piece can reach behind the last position
+      auto behind = at[k];  // the least place that a piece can reach past the last position
       std::erase_if(behind.terms, [&](const auto& term) { return term.first != over && term.second > 0; });
       const auto place = code_index(behind, [&](WireId wire) {
         return wire == over ? size : fmt::format("({} - 1)", code_size(diagram, names, wire));
@@ -63,7 +63,7 @@ std::vector<std::string> zero_behind(const WarpNest& warps, const CodeNames& nam
     }
   };
   for (const auto& product : warps.products) {
-    if (product.rows.computed) continue;  // there lanes make columns 0 that nobody has
+    if (product.rows.computed) continue;  // then lanes produce zeros for columns past the end
     for (const auto* side : {&product.rows, &product.columns}) add(*side, product.over);
   }
   return all;

@@ -1,5 +1,5 @@
-// Columns of one row: every lane loops over its own values, folds end in an exchange between lanes and warps, inputs
-// come and outputs go in vectors.
+// Prints the columns of one row: every lane loops over its own values, folds end in an exchange between lanes and
+// warps, and inputs and outputs are loaded and stored as vectors.
 #include "emit/cuda/rows/row_columns.hpp"
 
 #include <fmt/format.h>
@@ -126,7 +126,7 @@ void RowColumnPrinter::fold(const Compute& compute) {
   out_.close(opened);
 }
 
-// What the lane has itself. Positions past the end do not count.
+// Folds the lane's own values. Positions past the end do not count.
 void RowColumnPrinter::fold_values(const Compute& compute, const std::string& partial, bool along, Here here) {
   int opened = 0;
   if (along) {
@@ -142,7 +142,7 @@ void RowColumnPrinter::fold_values(const Compute& compute, const std::string& pa
   out_.close(opened);
 }
 
-// What the lanes of the team have, all of them then.
+// Joins the partial results of all lanes of the row; every lane gets the result.
 void RowColumnPrinter::join_lanes(const Compute& compute, const std::string& partial) {
   const auto own = type_of(compute.to);
   const auto join = page_.pool.fresh("join");
@@ -170,7 +170,7 @@ int RowColumnPrinter::open_cells(const Compute& compute, Here& here) {
   return 1;
 }
 
-// Value `i` of a lane stands in its vector `i / length`, and vectors of all lanes lie side by side.
+// Value `i` of a lane is in its vector `i / length`; the vectors of all lanes are adjacent in memory.
 void RowColumnPrinter::open_values(Here& here) {
   const auto& piece = page_.own[rows_.lanes.index];
   if (piece.is_whole()) page_.limit(rows_.lanes);
@@ -190,7 +190,7 @@ void RowColumnPrinter::open_vectors(Here& here) {
   out_.declare(here.unclamped, sum(piece.begin, fmt::format("({} * {} + {}) * {}", vector_,
                                                             rows_.warps_of_row * lanes_of_warp, lane, rows_.vector)));
 }
-// Of the other wires of a fold, one position after another.
+// Opens loops over the other wires of a fold.
 int RowColumnPrinter::open_window(const Compute& compute, Here& here) {
   int opened = 0;
   for (const auto wire : compute.column.over) {
@@ -204,7 +204,7 @@ int RowColumnPrinter::open_window(const Compute& compute, Here& here) {
 }
 std::string RowColumnPrinter::end() const { return page_.own[rows_.lanes.index].end; }
 std::string RowColumnPrinter::left(const Here& here) const { return fmt::format("{} - {}", end(), here.unclamped); }
-// A lane's value stands in the row. How far it stands from the lane's first is a constant, so that no value holds a
+// Whether a lane's value is inside the row. Its distance from the lane's first value is a constant, so no value needs a
 // register for its position.
 std::string RowColumnPrinter::is_inside() const {
   const auto& begin = page_.own[rows_.lanes.index].begin;

@@ -1,4 +1,4 @@
-// Loads, columns and saves of one row, on the values that the lanes of its team hold.
+// Loads, columns and saves of one row, on the values that the lanes assigned to the row hold.
 #pragma once
 
 #include <map>
@@ -12,7 +12,7 @@
 
 namespace napkin {
 
-// What loops are open on a row: the position of every wire, and where lanes reach without a look at the end.
+// The open loops on a row: the position of every wire, and the position of a lane before it is clamped to the end.
 struct OpenRow {
   std::map<WireId, std::string> position;
   std::string unclamped;
@@ -24,13 +24,13 @@ class RowColumnPrinter : StatementPrinter<Page, OpenRow> {
   void print(const Load&);
   void print(const Compute&);
   void print(const Save&);
-  // "float p[16]", "napkin_values<__half, 8> S_reg[2]"; empty where nothing is held.
+  // "float p[16]", "napkin_values<__half, 8> S_reg[2]"; empty if the buffer is not held in registers.
   std::string declared(BufferId) const;
   std::string type_of(BufferId) const;
-  // Where rows stand in shared memory, and names for vectors.
+  // Declares the rows in shared memory, and names for vectors.
   void declare_rows();
 
-  const std::string lane, part;  // the number in the team, and of the partial results at hand
+  const std::string lane, part;  // the lane's number in its row, and the index of the current partial result
 
  private:
   using Here = OpenRow;
@@ -39,7 +39,7 @@ class RowColumnPrinter : StatementPrinter<Page, OpenRow> {
   void open_values(Here&);
   void open_vectors(Here&);
   int open_window(const Compute&, Here&);
-  // Along rows in shared memory: a lane's vectors one after another, what is read of them, the positions of one, and
+  // Along rows in shared memory: loops over a lane's vectors, reads of a vector, a loop over the positions of one, and
   // what is computed there on the way to an array.
   void open_row(Here&);
   void read_row(BufferId to, const Here&);
@@ -61,18 +61,18 @@ class RowColumnPrinter : StatementPrinter<Page, OpenRow> {
   std::string slot(BufferId, const Here&) const override;
   std::string written(ArrayId, const std::string& text) const;
   Typed read(const Compute&, ExprId access, const Here&) override;
-  // What is saved and read by nobody else is rounded then.
+  // A value that is only saved is rounded when it is saved.
   std::string rounded(BufferId id, const std::string& text) const override {
     return wanted_.contains(id) ? StatementPrinter::rounded(id, text) : without_brackets(text);
   }
 
   const RowNest& rows_;
-  const std::string index_, vector_;           // counters: of a vector's values, or of a lane's; and of its vectors
-  std::string value_;                          // the value at hand of a lane
-  std::map<BufferId, const Access*> read_as_;  // of inputs that are held
-  std::set<BufferId> wanted_;                  // computed, and read or added to later
-  std::vector<const Compute*> columns_;        // in the order of the nest
-  std::map<BufferId, std::string> along_;  // of inputs that are read as vectors where they are needed, the one at hand
+  const std::string index_, vector_;           // counters: a vector's or lane's values; a lane's vectors
+  std::string value_;                          // the current value of a lane
+  std::map<BufferId, const Access*> read_as_;  // accesses of inputs that are held in registers
+  std::set<BufferId> wanted_;                  // computed buffers that are read or added to later
+  std::vector<const Compute*> columns_;        // all columns, in the order of the nest
+  std::map<BufferId, std::string> along_;      // inputs read as vectors where needed: the name of the current vector
 };
 
 }  // namespace napkin

@@ -1,5 +1,6 @@
-// Columns vector by vector: along rows in shared memory a lane reads each of its vectors once for all positions of it,
-// and computes there whatever a fold or an output needs of the row; at the positions of a window likewise.
+// Prints columns vector by vector. For rows in shared memory, a lane reads each of its vectors once for all their
+// positions, and computes there everything that a fold or an output needs of the row. The positions of a window are
+// handled likewise.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -68,7 +69,7 @@ bool RowColumnPrinter::reads_window(const Compute& compute) const {
     return found != rows_.reads.end() && found->second == RowRead::window;
   });
 }
-// All values of a vector at one position of the window after another.
+// Folds over a window: at each position of it, all values of a vector.
 void RowColumnPrinter::fold_window(const Compute& compute) {
   Here here = row();
   open_vectors(here);
@@ -91,7 +92,7 @@ void RowColumnPrinter::fold_window(const Compute& compute) {
   value_ = index_;
 }
 
-// The columns that an array needs along the row, and the one that makes it, in their order.
+// The columns that an array needs along the row, in order, ending with the one that computes it.
 std::vector<const Compute*> RowColumnPrinter::on_the_way(BufferId to) const {
   std::vector<const Compute*> all;
   std::set<BufferId> needed = {to};

@@ -1,5 +1,5 @@
-// A nest of rows printed as a __global__ function: groups become the decoding of block and warp numbers, rows and
-// pieces follow one another, and columns run on the values that lanes hold.
+// Prints a nest of rows as a __global__ function: block and warp numbers are decoded into groups, rows and pieces are
+// processed in order, and columns run on the values that lanes hold.
 #include "emit/cuda/rows/rows.hpp"
 
 #include <fmt/format.h>
@@ -44,7 +44,7 @@ class RowPrinter {
     groups_.describe("one tile for each warp");
   }
 
-  // Warps of a team that is not the whole block have rows of their own, and no barriers.
+  // If a row has fewer warps than the block, each set of warps has rows of its own and needs no barriers.
   void lanes() {
     const auto all = rows_.warps_of_row * lanes_of_warp;
     out_.declare(columns_.lane, fmt::format("threadIdx.x % {}", all));
@@ -67,7 +67,7 @@ class RowPrinter {
           [&](const Compute& compute) { columns_.print(compute); }, [&](const Save& save) { columns_.print(save); },
           [&](const For& loop) { stream(loop); });
   }
-  // Loads go ahead of the columns between two streams, so that all are on their way before the first lane waits.
+  // Loads move before the columns between two streams, so that all are issued before the first lane waits.
   static std::vector<const LoopStatement*> loads_first(const LoopBody& block) {
     std::vector<const LoopStatement*> all;
     for (const auto& step : block.steps) all.push_back(&step);

@@ -1,4 +1,4 @@
-// One kernel of a plan as a __global__ function whose warps take rows.
+// One kernel of a plan as a __global__ function that assigns rows to warps.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace napkin {
 
-// How it is launched: what ThreadedKernel says of a kernel of threads.
+// How the kernel is launched, in the form that ThreadedKernel has for kernels of threads.
 ThreadedKernel row_launch(const RowNest&, const Hardware&);
 PrintedKernel row_kernel(const ThreadedKernel&, const RowNest&, const CodeNames&, const std::string& name);
-// The functions that such kernels call beside those of single instructions; empty where the text uses none.
+// The functions that such kernels call, other than wrappers of single instructions; empty if the text uses none.
 std::string row_definitions(const std::string& used_in);
 
 }  // namespace napkin

@@ -1,4 +1,4 @@
-// Columns and saves of one thread, as loops over its own cells.
+// Prints columns and saves of one thread as loops over its own cells.
 #include "emit/cuda/threads/columns.hpp"
 
 #include <fmt/format.h>
@@ -15,11 +15,11 @@
 namespace napkin {
 namespace {
 
-// An array keeps to registers only if all loops over it are unrolled: those of up to so many cells, and of up to so
-// many copies of a body.
+// An array stays in registers only if all loops over it are unrolled. Loops with more cells, or more copies of the
+// body, are not unrolled.
 constexpr std::int64_t most_unrolled_cells = 256, most_unrolled = 1024;
 
-// Where one of all positions that are spread to the thread lies.
+// The position of one of the thread's cells if positions are spread over threads.
 std::string spread_place(const WirePiece& piece, const std::string& counter) {
   return fmt::format("{1} / {3} * {2} + {0} * {3} + {1} % {3}", piece.number, counter, piece.step, piece.share);
 }
@@ -33,7 +33,7 @@ ColumnPrinter::ColumnPrinter(Page& page) : StatementPrinter(page, {Language::cud
   study(page.nest.body);
 }
 
-// Finds which outputs are more than passed on: read, folded or saved later.
+// Finds outputs that are read, folded or saved later, and so cannot be stored directly when they are computed.
 void ColumnPrinter::study(const LoopBody& block) {
   const Compute* last = nullptr;
   for (const auto& step : block.steps) {
@@ -49,7 +49,7 @@ void ColumnPrinter::study(const LoopBody& block) {
           if (!last || last->to != save.from) passing_.erase(save.from);
         },
         [&](const For& loop) { study(loop.body); });
-    // Two computations of one output: neither is the last word.
+    // After another step or a second computation, the array cannot be stored directly.
     if (last && !compute && !std::holds_alternative<Save>(step.node)) passing_.erase(last->to);
     if (last && compute) passing_.erase(last->to);
     last = compute;
@@ -162,7 +162,7 @@ int ColumnPrinter::open_cells(const std::vector<WireId>& of, Edge past_end, Here
   return opened + 1;
 }
 
-// A loop over one folded wire: with a constant length if that keeps an array of the thread's in registers.
+// Opens a loop over one folded wire, with a constant length if that keeps an array of the thread in registers.
 int ColumnPrinter::open_fold(const Compute& compute, WireId wire, std::int64_t& unrolled, Here& here) {
   const auto& piece = page_.own[wire.index];
   const auto& counter = page_.counters[wire.index];
@@ -198,7 +198,7 @@ bool ColumnPrinter::reads_own(const Compute& compute, WireId wire) const {
 
 // Values
 
-// Where a cell of an array that the thread computes stands.
+// The element of a thread's own array that holds a cell.
 std::string ColumnPrinter::slot(BufferId id, const std::vector<Index>& at, const Here& here) const {
   const auto& wires = page_.diagram.at(page_.nest.at(id).array).wires;
   std::string text = page_.buffer(id);
@@ -216,7 +216,7 @@ std::string ColumnPrinter::slot(const WirePiece& scope, WireId wire, const Index
   const auto place = code_index(at, [&](WireId w) { return here.position.at(w); });
   return scope.is_whole() ? place : fmt::format("{} - {}", place, scope.begin);
 }
-// Cells past the end may repeat the last one, unless they would fall on its slot.
+// Cells past the end may repeat the last one, unless they would overwrite its element.
 ColumnPrinter::Edge ColumnPrinter::edge(BufferId id) const {
   for (const auto wire : page_.diagram.at(page_.nest.at(id).array).wires) {
     const auto& scope = page_.scope.at(id)[wire.index];
@@ -233,7 +233,7 @@ Typed ColumnPrinter::read(const Compute& compute, ExprId access_id, const Here& 
           page_.diagram.at(from.array).type == Datatype::boolean ? NumberKind::boolean : NumberKind::real};
 }
 
-// From shared memory where the tile of the block stands there.
+// Reads from shared memory if the block's tile is there.
 std::string ColumnPrinter::input_element(BufferId id, const std::vector<std::string>& at) const {
   id = page_.staged(id);
   const auto array = page_.nest.at(id).array;

@@ -11,21 +11,21 @@
 
 namespace napkin {
 
-// Every column loops over the thread's own cells. Ragged pieces: positions of cells past the end are clamped to the
-// last one, computed and not saved; folds stop at the end.
+// Every column loops over the thread's own cells. In ragged pieces, positions past the end are clamped to the last one,
+// computed and not saved; folds stop at the end.
 class ColumnPrinter : StatementPrinter<Page, OpenLoops> {
  public:
   explicit ColumnPrinter(Page&);
   void print(const Compute&);
   void print(const Save&);
-  // On the piece that threads of one piece share.
+  // Prints a mask test on the piece that several threads share.
   void print(const MaskTest&, const WirePieces&);
-  // Whether the buffer needs a place: an output whose values go nowhere but out needs none.
+  // Whether the buffer needs storage. An output whose values are only saved needs none.
   bool is_stored(BufferId id) const { return !passing_.contains(id); }
 
  private:
   using Here = OpenLoops;
-  enum class Edge { repeat, guard };  // what cells past the end do
+  enum class Edge { repeat, guard };  // what cells past the end do: repeat the last one, or nothing
 
   void study(const LoopBody&);
   std::int64_t cells(const std::vector<WireId>&) const;

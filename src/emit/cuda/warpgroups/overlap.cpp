@@ -1,5 +1,5 @@
-// Products that are issued while others wait, in print. A warpgroup's turn at the matrix units is a named barrier: the
-// warpgroup waits there with all its lanes, and the one before it arrives.
+// Prints products that are issued before earlier ones are waited for. A warpgroup's turn at the matrix units is a named
+// barrier: all lanes of the warpgroup wait there, and the warpgroup before it arrives there.
 #include "emit/cuda/warpgroups/overlap.hpp"
 
 #include <fmt/format.h>
@@ -35,7 +35,7 @@ void OverlapPrinter::turn_words() {
 
 // Turns
 
-// The last warpgroup of those that take turns with each other gives the first its first one.
+// The last warpgroup of those in ping-pong gives the first one its first turn.
 void OverlapPrinter::begin_turns() {
   if (!warps_.is_ping_pong()) return;
   const auto warpgroups = warps_.step->warpgroups;
@@ -49,7 +49,7 @@ void OverlapPrinter::begin_turns() {
   out_.line(
       fmt::format("if ({} % {} == {}) napkin_turn_give({});", warpgroup_, warpgroups, warpgroups - 1, next_turn_));
 }
-// Nobody's turn is left over.
+// The first warpgroup takes the last turn, so that none is left over.
 void OverlapPrinter::end_turns() {
   if (!warps_.is_ping_pong()) return;
   out_.line(fmt::format("if ({} % {} == 0) napkin_turn_wait({});", warpgroup_, warps_.step->warpgroups, turn_));
@@ -61,7 +61,7 @@ void OverlapPrinter::give_turn() {
   if (warps_.is_ping_pong()) out_.line(fmt::format("napkin_turn_give({});", next_turn_));
 }
 
-// Steps
+// Iterations
 
 bool OverlapPrinter::leads(const Compute& compute) const {
   const auto& all = warps_.step->leading;
@@ -70,7 +70,7 @@ bool OverlapPrinter::leads(const Compute& compute) const {
 void OverlapPrinter::load_tiles() {
   for (const auto id : tiles_of(round())) loaded(id);
 }
-// As one group on their way.
+// Issues the leading products as one commit group.
 void OverlapPrinter::issue_leading() {
   for (const auto* leading : warps_.step->leading) {
     arrive(*leading);
@@ -101,7 +101,7 @@ bool OverlapPrinter::print_in_step(const Compute& compute) {
   return true;
 }
 
-// In turn
+// Without intra-warpgroup overlap
 
 void OverlapPrinter::begin_round() {
   declare_buffers(round());
@@ -111,10 +111,10 @@ void OverlapPrinter::begin_round() {
   wait_for_leading(0);
 }
 
-// Within a warpgroup
+// With intra-warpgroup overlap
 
-// The leading products of a piece are issued before the trailing ones of the piece before, which then run beside the
-// columns of this one. So the loop is entered with a piece whose leading products are done.
+// The leading products of a piece are issued before the trailing ones of the piece before, which then overlap the
+// columns of this piece. So the loop is entered with a piece whose leading products are done.
 void OverlapPrinter::stream_within() {
   const auto& loop = *warps_.step->loop;
   const auto own = page_.own, shared = page_.shared;
@@ -144,7 +144,7 @@ void OverlapPrinter::stream_within() {
   page_.own = own;
   page_.shared = shared;
 }
-// `skips` names what finds the next piece that counts; empty where all do.
+// `skips` names the function that finds the next piece that counts; empty if all pieces count.
 void OverlapPrinter::round_within(const std::string& begin, const WirePiece& around, const std::string& skips) {
   const auto& loop = *warps_.step->loop;
   const auto next = page_.pool.fresh(begin + "_next"), after = fmt::format("{} + {}", begin, loop.split.size);
@@ -159,7 +159,7 @@ void OverlapPrinter::round_within(const std::string& begin, const WirePiece& aro
   lead(1);
   out_.line(fmt::format("{} = {};", begin, next));
 }
-// With so many groups of the piece before behind it.
+// Loads a piece and issues its leading products, with `behind` commit groups of the piece before issued after them.
 void OverlapPrinter::lead(int behind) {
   load_tiles();
   take_turn();
@@ -188,7 +188,7 @@ void OverlapPrinter::wait_for_last() {
   arrive_trailing();
   out_.line(fmt::format("if ({} >= 0) {}", last_, release(*warps_.step->loop, last_)));
 }
-// What its sum begins with and its operand in registers; its tiles are there when it is issued.
+// Prints the initial sum and the operand in registers. The tiles have arrived by the time the product is issued.
 void OverlapPrinter::prepare_trailing(const Product& product) {
   arrive(*product.compute);
   const auto from = out_.from(origin(page_.diagram, product.compute->column));
@@ -196,7 +196,7 @@ void OverlapPrinter::prepare_trailing(const Product& product) {
   columns_.prepare(product);
 }
 
-// Pointers to the copies of that number, of the tiles that have several.
+// Declares pointers to the stage `number` of the wanted tiles.
 template <class Wanted>
 void OverlapPrinter::declare_copies(Wanted wanted, const std::string& number) {
   for (const auto id : tiles_of(round()))
@@ -210,7 +210,7 @@ bool OverlapPrinter::reads(const Compute& compute, BufferId tile) const {
 bool OverlapPrinter::is_read_by(BufferId tile, const std::vector<const Compute*>& some) const {
   return std::any_of(some.begin(), some.end(), [&](const Compute* compute) { return reads(*compute, tile); });
 }
-// By columns that are no products.
+// Whether columns other than products read the tile.
 bool OverlapPrinter::is_read_by_others(BufferId tile) const {
   const auto& steps = round().steps;
   return std::any_of(steps.begin(), steps.end(), [&](const LoopStatement& step) {

@@ -1,5 +1,5 @@
-// The step of a loop whose products run beside other columns, in print: beside those of the warpgroup's next step, or
-// beside those of warpgroups whose turn it is not.
+// Printing of mainloop iterations in which products overlap other operations: those of the same warpgroup's next
+// iteration (intra-warpgroup overlap), or those of other warpgroups (ping-pong).
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ class OverlapPrinter : public NestPrinter {
   using NestPrinter::NestPrinter;
 
  protected:
-  // Of whoever prints pipelines: that a tile is on its way, waiting for tiles, the copy at hand, the next one, and that
-  // a copy is empty.
+  // Implemented by the printer of pipelines: a tile is being loaded; wait for the tiles of a column, or for all; the
+  // current stage; advance to the next stage; release a stage that is empty.
   virtual void loaded(BufferId) = 0;
   virtual void arrive(const Compute&) = 0;
   virtual void arrive_all() = 0;
@@ -23,22 +23,23 @@ class OverlapPrinter : public NestPrinter {
   virtual void advance(const For&) = 0;
   virtual std::string release(const For&, const std::string& copy) const = 0;
 
-  // The kernel's head, where computing warpgroups begin, and their end.
+  // Comments in the kernel's head, and code where the computing warpgroups begin and end.
   void turn_words();
   void begin_turns();
   void end_turns();
   void take_turn();
   void give_turn();
 
-  // Within a warpgroup the loop is entered with one piece's leading products done; else its rounds begin with them.
+  // With intra-warpgroup overlap, the loop is entered after one piece's leading products are done. Otherwise each
+  // iteration begins with its leading products.
   bool within(const For& loop) const { return is_step(loop.body) && warps_.is_within(); }
   bool in_turn(const For& loop) const { return is_step(loop.body) && !warps_.is_within(); }
   bool is_step(const LoopBody& block) const { return warps_.step && &round() == &block; }
 
-  // The whole loop, within a warpgroup; in turn, how each of its rounds begins.
+  // Prints the whole loop for intra-warpgroup overlap; otherwise the beginning of each iteration.
   void stream_within();
   void begin_round();
-  // A column of a round: whether nothing is left to print.
+  // Prints a column of an iteration. Returns whether nothing is left to print of it.
   bool print_in_step(const Compute&);
 
  private:
@@ -62,8 +63,8 @@ class OverlapPrinter : public NestPrinter {
   bool is_read_by(BufferId tile, const std::vector<const Compute*>&) const;
   bool is_read_by_others(BufferId tile) const;
 
-  std::string last_;                          // the stage that running products read; none: -1
-  std::string warpgroup_, turn_, next_turn_;  // named barriers
+  std::string last_;                          // the stage that running products read, -1 if none
+  std::string warpgroup_, turn_, next_turn_;  // the warpgroup's number, and its and the next one's named barrier
 };
 
 }  // namespace napkin

@@ -1,5 +1,5 @@
-// Products of a warpgroup: the second operand is read where it stands in shared memory, the first there or
-// from registers, and sums arrive in registers once the warpgroup has waited for them.
+// Products of a warpgroup: the second operand is read in place from shared memory, the first one from shared memory or
+// registers, and sums are in registers once the warpgroup has waited for them.
 #include <fmt/format.h>
 
 #include "derive/columns.hpp"
@@ -62,7 +62,7 @@ void FragmentPrinter::hold(const Product& product) {
                         sums(product)));
 }
 
-// Within a product of so many steps that its sums are promoted on the way.
+// Within a product that is long enough for its sums to be promoted on the way.
 void FragmentPrinter::promote_between(const Product& product) {
   out_.open(fmt::format("if ({0} % {1} == {1} - 1 && {0} + 1 < {2})", lanes.step, product.promoted, product.steps));
   out_.line("napkin_warpgroup_commit();");
@@ -74,7 +74,8 @@ void FragmentPrinter::promote_between(const Product& product) {
   out_.close();
 }
 
-// What the warpgroup computed, as operands of all steps at once: they stay untouched until the products are done.
+// Packs values that the warpgroup computed as operands of all steps at once: they stay unchanged until the products are
+// done.
 void FragmentPrinter::pack_rows(const Product& product) {
   if (!declared_ahead_.contains(product.compute)) declare_operands(product);
   loop(lanes.step, product.steps);
@@ -87,16 +88,16 @@ void FragmentPrinter::declare_operands(const Product& product) {
   out_.line(fmt::format("unsigned {}[{}][{}][{}];", name, warps_.columns.at(product.compute).row_tiles, product.steps,
                         product.instruction->a.registers));
 }
-// Around the loop in whose rounds they are prepared.
+// Declares registers outside of the loop in whose iterations they are filled.
 void FragmentPrinter::operands(const Product& product) {
   if (product.rows.computed) declare_operands(product);
   if (product.promoted > 0) declare_sums(product);
   if (product.rows.computed || product.promoted > 0) declared_ahead_.insert(product.compute);
 }
 
-// "napkin_operand<1, 8192, 1024>(K_tile + ...)", the rows or columns of a step, unswizzled: chunks change places by the
-// bits of their addresses. Contracted along memory a step is next to the one before, as long as the panel lasts; else
-// it is so many rows below.
+// "napkin_operand<1, 8192, 1024>(K_tile + ...)", the rows or columns of a step, at unswizzled places, because the
+// hardware swizzles chunks by the bits of their addresses. If the tile is contracted along memory, a step follows the
+// one before within a panel; otherwise it lies `k` rows below.
 std::string FragmentPrinter::warpgroup_operand(const Operand& side, const Product& product, bool rows) {
   const auto& layout = warps_.tiles.at(side.buffer).layout;
   const auto [leading, stride, swizzle] = operand_place(layout);
@@ -111,7 +112,7 @@ std::string FragmentPrinter::warpgroup_operand(const Operand& side, const Produc
                                  : fmt::format("({} - {}) / {}", own.begin, base, product.instruction->m);
   if (rows && warps_.columns.at(product.compute).row_tiles > 1)
     first = first.empty() ? lanes.row : fmt::format("({} + {})", first, lanes.row);
-  // How far one warpgroup's rows are from the next's.
+  // The distance from one warpgroup's rows to the next one's.
   const auto step_of_warpgroups =
       side.transposed ? product.instruction->m / panel * panel_size : product.instruction->m * panel;
   const auto step = side.transposed ? fmt::format("{} * {}", lanes.step, k * panel)

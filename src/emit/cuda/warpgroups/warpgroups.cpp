@@ -1,6 +1,6 @@
-// A nest of warpgroups printed as a __global__ function, once for the warpgroup that copies tiles and once for those
-// that compute. Both run the same loops over the same pieces; barriers in shared memory tell one side which copies of a
-// pipeline are full and the other which are empty again.
+// A nest of warpgroups printed as a __global__ function, with one part for the producer warpgroup, which copies tiles,
+// and one for the warpgroups that compute. Both parts run the same loops over the same pieces; barriers in shared
+// memory tell which stages of a pipeline are full and which are empty.
 #include "emit/cuda/warpgroups/warpgroups.hpp"
 
 #include <fmt/format.h>
@@ -68,7 +68,7 @@ class WarpgroupPrinter : OverlapPrinter {
 
  private:
   struct PipelineNames {
-    std::string empty, slot, phase;  // no slot where there is one copy outside of all loops
+    std::string empty, slot, phase;  // no slot for a single copy outside of all loops
     std::string at(const std::string& barriers) const { return slot.empty() ? barriers : barriers + " + " + slot; }
   };
 
@@ -77,7 +77,7 @@ class WarpgroupPrinter : OverlapPrinter {
     for (const auto& pipeline : warps_.pipelines) all.insert(all.end(), pipeline.tiles.begin(), pipeline.tiles.end());
     return all;
   }
-  // Whether copies of it are filled more than once.
+  // Whether stages of the pipeline are filled more than once.
   bool is_reused(const TilePipeline& pipeline) const { return pipeline.loop || warps_.scheduler.persistent; }
   void name_pipeline(const TilePipeline& pipeline) {
     const auto& stem =
@@ -102,7 +102,8 @@ class WarpgroupPrinter : OverlapPrinter {
     }
     return all;
   }
-  // Where the text is compiled for other machines: a launcher finds that it may not have as many threads.
+  // A stub for the case that the text is compiled for other machines: it allows one thread, so a launcher finds that it
+  // cannot launch the planned number.
   void without_warpgroups(const std::string& name) {
     std::vector<std::string> all = {fmt::format("{}_sizes", page_.names.diagram)};
     for (const auto id : read_in_place(warps_)) all.push_back(fmt::format("const {}*", page_.memory(id)));
@@ -128,7 +129,7 @@ class WarpgroupPrinter : OverlapPrinter {
       page_.declare_in_shared(page_.storage(nest_.at(id).array), columns_.stores.at(id).tile, tile.begin,
                               fmt::format("[{}][{}]", tile.layout.rows, tile.layout.columns));
   }
-  // Full barriers of all tiles first, then empty ones of all pipelines.
+  // Declares the full barriers of all tiles first, then the empty barriers of all pipelines.
   void declare_barriers() {
     page_.declare_in_shared("napkin_barrier", barriers_, warps_.barriers_begin);
     const auto declare = [&](const std::string& name, std::int64_t count) {
@@ -141,8 +142,8 @@ class WarpgroupPrinter : OverlapPrinter {
       if (is_reused(pipeline)) declare(pipelines_.at(&pipeline).empty, pipeline.copies);
     out_.line();
   }
-  // The copying thread makes a tile full, every computing warp makes it empty; of tiles that a cluster shares, the
-  // warps of all its blocks.
+  // The producer thread arrives at the full barrier of a tile, and every computing warp at the empty barrier; for tiles
+  // that a cluster shares, these are the warps of all its blocks.
   void begin_barriers() {
     out_.open("if (threadIdx.x == 0)");
     out_.line(fmt::format("for (int i = 0; i < {}; ++i) napkin_barrier_begin({} + i, 1);", full_count_, barriers_));
@@ -156,7 +157,7 @@ class WarpgroupPrinter : OverlapPrinter {
     meet_blocks();
     out_.line();
   }
-  // Of a cluster, or the one.
+  // Synchronizes the blocks of a cluster, or a single block.
   void meet_blocks() { out_.line(warps_.scheduler.cluster > 1 ? "napkin_cluster_meet();" : "__syncthreads();"); }
   bool is_shared(const TilePipeline& pipeline) const {
     return std::any_of(pipeline.tiles.begin(), pipeline.tiles.end(),
@@ -171,7 +172,7 @@ class WarpgroupPrinter : OverlapPrinter {
                                    : fmt::format("int {} = 0, {} = 0;", names.slot, names.phase));
   }
 
-  // Blocks of a cluster write to each other's memory, which lasts as long as they do.
+  // Blocks of a cluster write to each other's shared memory, which exists only as long as its block runs.
   void end_blocks() {
     if (warps_.scheduler.cluster > 1) meet_blocks();
   }
@@ -217,13 +218,14 @@ class WarpgroupPrinter : OverlapPrinter {
     for (const auto id : pipeline.tiles) fill(id, names.slot);
     if (is_reused(pipeline)) advance(pipeline);
   }
-  // Of the tiles outside of all loops, those that the step is the first to read, or the last.
+  // Acts on the tiles outside of all loops that the statement is the first, or the last, to read.
   template <class Do>
   void outside(const LoopStatement& step, const LoopStatement* TilePipeline::*which, Do act) const {
     for (const auto& pipeline : warps_.pipelines)
       if (!pipeline.loop && pipeline.*which == &step) act(pipeline);
   }
-  // One tile, panel after panel; its barrier expects all bytes of the boxes, those past the end of the array too.
+  // Copies one tile, panel after panel; its barrier expects the bytes of all boxes, including those past the end of the
+  // array.
   void fill(BufferId id, const std::string& slot) {
     const auto& tile = warps_.tiles.at(id);
     const auto& buffer = nest_.at(id);
@@ -280,7 +282,7 @@ class WarpgroupPrinter : OverlapPrinter {
   void loaded(BufferId id) override {
     if (warps_.tiles.contains(id) && pipeline_of(id)->loop) on_their_way_.insert(id);
   }
-  // The tile of the block's next piece may come.
+  // Releases tiles outside of loops, so that those of the block's next output tile can be loaded.
   void release_outside(const TilePipeline& pipeline) {
     if (!is_reused(pipeline)) return;
     out_.line(fmt::format("{}({});", release(pipeline), pipelines_.at(&pipeline).empty));
@@ -342,7 +344,8 @@ class WarpgroupPrinter : OverlapPrinter {
     if (lasting) end_lasting(loop, *lasting);
     if (in_turn(loop)) give_turn();
   }
-  // A product that stays on its way while the next round begins: the tiles of a round are released one round later.
+  // A product that stays in flight while the next iteration begins: the tiles of an iteration are released one
+  // iteration later.
   void begin_lasting(const For& loop, const Product& product) {
     const auto& name = lasts_[&loop] = page_.pool.fresh(page_.wires[loop.split.wire.index] + "_last");
     out_.line(fmt::format("int {} = -1;  // the stage that running products read", name));
@@ -359,7 +362,7 @@ class WarpgroupPrinter : OverlapPrinter {
 
   GridPrinter grid_;
   std::map<BufferId, std::string> maps_, full_;
-  std::map<const TilePipeline*, PipelineNames> pipelines_;  // those whose copies are filled more than once
+  std::map<const TilePipeline*, PipelineNames> pipelines_;  // those whose stages are filled more than once
   std::map<const For*, std::string> lasts_;
   std::string barriers_;
   std::int64_t barrier_count_ = 0, full_count_ = 0;

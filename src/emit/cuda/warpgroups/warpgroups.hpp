@@ -1,5 +1,5 @@
-// One kernel of a plan as a __global__ function for warpgroups: tiles are copied by TMA into pipelines, by a
-// warpgroup that does nothing else, and products run by wgmma.
+// One kernel of a plan as a __global__ function for warpgroups: a producer warpgroup copies tiles by TMA into
+// pipelines, and products run by wgmma.
 #pragma once
 
 #include <string>
@@ -10,20 +10,20 @@
 
 namespace napkin {
 
-// How the copies of one tile see its array: the box that is copied at once, slowest dimension first, and the bytes
-// within which its chunks change places; 0 where they stay.
+// How TMA sees the array of a tile: the box that is copied at once, slowest dimension first, and the bytes within which
+// the swizzle exchanges chunks; 0 without swizzle.
 struct TileMap {
   ArrayId array;
   std::vector<std::int64_t> box;
   std::int64_t swizzle = 0;
 };
 std::vector<TileMap> tile_maps(const WarpNest&);
-std::vector<TileMap> store_maps(const WarpNest&);  // of the outputs that leave through shared memory
-// Conditions on sizes under which copies by TMA bring 0 behind the last position that two tiles are contracted along:
-// its pieces are whole, or the array ends there. Behind the last `i` of `K[16 * c + i]` stand the numbers of the next
-// `c`.
+std::vector<TileMap> store_maps(const WarpNest&);  // for the outputs that are stored through shared memory
+// Conditions on sizes under which TMA fills in 0 behind the last position of the axis that two tiles are contracted
+// along: either its pieces are whole, or the array ends there. For example, behind the last `i` of `K[16 * c + i]` lie
+// the numbers of the next `c`.
 std::vector<std::string> zero_behind(const WarpNest&, const CodeNames&);
-// The inputs that its columns read where they are, by their own pointers.
+// The inputs that columns read directly from global memory, through pointers of their own.
 std::vector<ArrayId> read_in_place(const WarpNest&);
 
 ThreadedKernel warpgroup_launch(const WarpNest&, const Hardware&);

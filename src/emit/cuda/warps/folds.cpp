@@ -1,5 +1,5 @@
-// Folds on fragments: over a lane's own values first, then between the lanes that share a row or a column; along a wire
-// that fragments have no place for position by position, for which lanes hand around what they hold.
+// Folds on fragments: first over a lane's own values, then between the lanes that share a row or a column. Folds along
+// a wire that fragments have no dimension for run position by position, and lanes shuffle the values they hold.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,8 +44,8 @@ void FragmentPrinter::fold(const Compute& compute) {
   out_.close(opened);
 }
 
-// One position after another of a wire that fragments have no place for, of all cells at each: its addresses, and what
-// lanes hand around, are then found once and not needed again.
+// Folds one position after another of a wire that fragments have no dimension for, for all cells at each position. So
+// addresses and shuffled values are needed only at one position.
 void FragmentPrinter::fold_in_turns(const Compute& compute, WireId wire) {
   const auto& grid = warps_.columns.at(&compute);
   begin(compute);
@@ -58,7 +58,7 @@ void FragmentPrinter::fold_in_turns(const Compute& compute, WireId wire) {
   out_.close(opened);
   round(compute);
 }
-// Only what lanes hold needs the loop unrolled.
+// The loop must be unrolled only if it reads values that lanes hold.
 int FragmentPrinter::open_turns(const Compute& compute, WireId wire, Here& here) {
   const auto& piece = page_.own[wire.index];
   here.shuffled = wire, here.turn = page_.pool.fresh("turn");
@@ -72,7 +72,7 @@ int FragmentPrinter::open_turns(const Compute& compute, WireId wire, Here& here)
 bool FragmentPrinter::is_handed(BufferId id, const Here& here) const {
   return here.shuffled && warps_.arrays.contains(id) && warps_.arrays.at(id).columns == here.shuffled;
 }
-// What the lane of the row has that holds the column at hand.
+// Shuffles values from the lane of the row that holds the current column.
 void FragmentPrinter::hand_around(const Compute& compute, Here& here) {
   constexpr auto tile = accumulator_tile;
   for (const auto& [access, id] : compute.reads) {
@@ -88,7 +88,7 @@ void FragmentPrinter::hand_around(const Compute& compute, Here& here) {
   }
 }
 
-// Columns of a row lie in the lanes of a group, rows in the groups.
+// Joins partial results between lanes: the columns of a row lie in the lanes of a group, and rows in different groups.
 void FragmentPrinter::exchange(const Compute& compute, const std::string& partial, bool rows, bool columns) {
   const auto first = columns ? 1 : accumulator_tile.quads(), end = rows ? lanes_of_warp : accumulator_tile.quads();
   for (auto mask = first; mask < end; mask *= 2)

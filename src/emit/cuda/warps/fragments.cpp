@@ -1,5 +1,5 @@
-// Columns on fragments: every lane loops over its own values, folds end in an exchange between lanes, and what is saved
-// goes from registers into the array.
+// Columns on fragments: every lane loops over its own values, folds end with an exchange between lanes, and saved
+// values go from registers into the array.
 #include "emit/cuda/warps/fragments.hpp"
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ LaneNames::LaneNames(Identifiers& pool)
 
 namespace {
 
-// Rows and columns of a fragment that are next to each other by the lanes alone.
+// The number of neighbouring rows or columns of a fragment that differ only in the lanes that hold them.
 constexpr std::int64_t eights = accumulator_tile.columns;
 static_assert(accumulator_tile.groups() == eights);
 
@@ -50,7 +50,7 @@ bool FragmentPrinter::minds(const Compute& compute, WireId wire) const {
   return compute.column.fold && std::ranges::count(compute.column.over, wire) > 0;
 }
 
-// Steps
+// Statements
 
 void FragmentPrinter::print(const Compute& compute) {
   const auto from = out_.from(origin(page_.diagram, compute.column));
@@ -72,7 +72,7 @@ void FragmentPrinter::print(const Save& save) {
   warps_.stores.contains(save.from) ? store(save.from) : this->save(save.from);
 }
 
-// From registers.
+// Saves from registers.
 void FragmentPrinter::save(BufferId id) {
   const auto array = page_.nest.at(id).array;
   const auto& grid = warps_.arrays.at(id);
@@ -87,7 +87,7 @@ void FragmentPrinter::save(BufferId id) {
   out_.close(opened);
 }
 
-// Two numbers side by side at once.
+// Saves two neighbouring numbers at once.
 void FragmentPrinter::save_pairs(BufferId id) {
   const auto& grid = warps_.arrays.at(id);
   const auto array = page_.nest.at(id).array;
@@ -101,7 +101,8 @@ void FragmentPrinter::save_pairs(BufferId id) {
   out_.close(opened + 2);
 }
 
-// Inside of rows, a loop over columns of fragments: the lane's first number there, and the second.
+// Inside of loops over rows, opens a loop over columns of fragments. `first` becomes the lane's first number there;
+// returns the second.
 FragmentPrinter::Here FragmentPrinter::open_pairs(const Grid& grid, Here& first) {
   first.column = lanes.column;
   loop(first.column, grid.column_tiles);
@@ -120,7 +121,7 @@ FragmentPrinter::Here FragmentPrinter::pair(const Grid& grid, Here& first) {
   return second;
 }
 
-// The address of an output's cell, and what is written there.
+// The address of an output's cell, and the value written there.
 std::string FragmentPrinter::element(ArrayId id, const Here& here) const {
   return fmt::format("&{}[{}]", page_.array(id), page_.offset(id, places(page_.diagram.at(id).wires, here)));
 }
@@ -131,13 +132,14 @@ std::string FragmentPrinter::stored(BufferId id, const Here& here) {
   const auto written = filled(code_type(Language::cuda, type).write, leaving(id, here));
   return code_as_stored(Language::cuda, type, without_brackets(written));
 }
-// The number that leaves, before it is rounded to the array's format.
+// The value that is saved, before it is rounded to the array's format.
 std::string FragmentPrinter::leaving(BufferId id, const Here& here) {
   const auto passing = warps_.inlined.find(id);
   return without_brackets(passing == warps_.inlined.end() ? slot(id, here) : value(*passing->second, here));
 }
 
-// Positions inside of the pieces; of lanes that hold the same, the first.
+// The condition for saving: positions are inside of the pieces, and of several lanes that hold the same value only the
+// first one saves it.
 std::string FragmentPrinter::guard(ArrayId id, const Here& here) const {
   std::vector<std::string> all;
   const auto& wires = page_.diagram.at(id).wires;
@@ -153,7 +155,8 @@ std::string FragmentPrinter::guard(ArrayId id, const Here& here) const {
   return fmt::format("{}", fmt::join(all, " && "));
 }
 
-// A lane's value of a fragment, by its row and column among those that the lane has; and the column there.
+// The index of a lane's value in a fragment, from its row and column among those of the lane; and the column of that
+// value.
 std::string FragmentPrinter::value_of(const std::string& half, const std::string& pair) {
   return fmt::format("{} * {} + {}", half, accumulator_tile.lane_columns, pair);
 }
@@ -171,7 +174,7 @@ int FragmentPrinter::open_cells(const Grid& grid, Here& here) {
   place(grid, here, true, true);
   return opened;
 }
-// Of a grid of both rows and columns, wherever they are.
+// Opens loops over all values of a grid with both rows and columns, without positions.
 int FragmentPrinter::open_values(const Grid& grid, Here& here) {
   here.row = lanes.row, here.column = lanes.column, here.value = lanes.value;
   loop(here.row, grid.row_tiles);
@@ -186,7 +189,7 @@ int FragmentPrinter::open_rows(const Grid& grid, Here& here) {
   open_half(grid, here);
   return 2;
 }
-// Of the rows of a fragment that is at hand.
+// Opens a loop over a lane's rows of the current fragment.
 void FragmentPrinter::open_half(const Grid& grid, Here& here) {
   here.row = lanes.row, here.half = lanes.half;
   loop(here.half, accumulator_tile.lane_rows);
@@ -202,8 +205,8 @@ int FragmentPrinter::open_columns(const Grid& grid, Here& here) {
   place(grid, here, false, true);
   return 2;
 }
-// Positions along the grid, as fragments have them, and of pieces of 1. Those past the end are clamped to the last one
-// where something is read.
+// Declares positions along the grid, as fragments have them, and those of pieces of one position. Positions past the
+// end are clamped to the last one for reads.
 void FragmentPrinter::place(const Grid& grid, Here& here, bool rows, bool columns) {
   const auto half = here.half.find(' ') == std::string::npos ? here.half : "(" + here.half + ")";
   if (rows) {
@@ -216,7 +219,8 @@ void FragmentPrinter::place(const Grid& grid, Here& here, bool rows, bool column
     if (const auto& piece = page_.own[w]; piece.extent == 1) here.position.try_emplace(WireId{w}, piece.position);
 }
 
-// From a fragment's rows to the next one's: an instruction of a warpgroup has those of all its warps one after another.
+// The distance from a fragment's rows to the next one's: an instruction of a warpgroup has the rows of all its warps
+// one after another.
 std::int64_t FragmentPrinter::row_step(WireId rows) const {
   const auto& groups = page_.nest.groups;
   const bool divided = std::any_of(groups.begin(), groups.end(), [&](const Split& group) {
@@ -274,13 +278,13 @@ Typed FragmentPrinter::read(const Compute& compute, ExprId access_id, const Here
           type == Datatype::boolean ? NumberKind::boolean : NumberKind::real};
 }
 
-// The number of an input, as it stands in memory.
+// The number of an input in its stored type.
 std::string FragmentPrinter::stored(const Compute& compute, ExprId id, const Here& here) const {
   return input(compute.read_from(id), access(page_.diagram, id), here);
 }
 
-// An index that divides, such as the k / 128 of a scale, is the same for neighbouring positions: the lanes and numbers
-// that hold them share one read.
+// Neighbouring positions have the same value of an index that divides, such as the k / 128 of a scale: the lanes and
+// numbers that hold these positions share one read.
 std::string FragmentPrinter::index(const Index& index, bool clamped, const Here& here) const {
   const auto together = positions_at_one_place(index);
   return code_index(index, [&](WireId wire) {
@@ -295,7 +299,8 @@ std::string FragmentPrinter::index(const Index& index, bool clamped, const Here&
                           : fmt::format("min({}, {} - 1)", sum(piece.begin, first), piece.end);
   });
 }
-// Of as many positions of an index, from one that it divides on: pieces of the wire begin at multiples of them.
+// The number of positions, starting at a multiple of it, that share one value of an index: pieces of the wire begin at
+// multiples of it too.
 std::int64_t FragmentPrinter::positions_at_one_place(const Index& index) const {
   if (index.offset != 0 || index.terms.size() != 1 || index.terms[0].second != 1) return 1;
   auto all = index.divisor;
@@ -304,8 +309,8 @@ std::int64_t FragmentPrinter::positions_at_one_place(const Index& index) const {
   return all;
 }
 
-// From shared memory where the tile of the block stands there. Where that is as long as fragments reach, positions past
-// the end, whose values nobody needs, are not clamped: that would take a register for each of them.
+// Reads an input, from shared memory if the block's tile is there. If the tile covers the fragments, positions past the
+// end, whose values are not used, are not clamped, because that would need a register for each of them.
 std::string FragmentPrinter::input(BufferId id, const Access& from, const Here& here) const {
   id = page_.staged(id);
   if (const auto one = single.find(id); one != single.end()) return one->second;
@@ -314,7 +319,7 @@ std::string FragmentPrinter::input(BufferId id, const Access& from, const Here& 
   std::vector<std::string> at;
   for (const auto& index : from.at) at.push_back(this->index(index, !covers, here));
   if (tile == warps_.tiles.end()) return fmt::format("napkin_global_read({})", page_.address(from.array, at));
-  // The last block of a cluster may have a piece past the end of the array: it reads what comes first in its tile.
+  // The last block of a cluster may have a piece past the end of the array: it reads the first values of its tile.
   const auto local = [&](std::optional<std::size_t> dimension) {
     if (!dimension) return std::string("0");
     const auto begin = corner(page_.nest.at(id).at[*dimension], page_.scope.at(id), false);

@@ -13,21 +13,21 @@
 
 namespace napkin {
 
-// What the lanes' own names are in the text.
+// Names in the text for a lane's numbers and its loop counters.
 struct LaneNames {
   explicit LaneNames(Identifiers&);
-  std::string warp, lane, group, quad;  // the lane's group of four, and its number there
+  std::string warp, lane, group, quad;  // the lane's group of four, and its number in the group
   std::string row, column, half, pair, value, step;
 };
 
-// The loops that are open: how the text counts rows of fragments and so on, and positions in full.
+// The open loops: the text of the counters of fragments, and of positions.
 struct OpenFragments {
   std::string row, column, half, pair, value;
   std::map<WireId, std::string> position, unclamped;
-  std::map<WireId, std::string> eight;  // in the piece, the first of the eight positions that this one is among
-  std::optional<WireId> shuffled;       // a wire that lanes hand around what they hold along, and how far they are
+  std::map<WireId, std::string> eight;  // the first of the eight neighbouring positions that contain this one
+  std::optional<WireId> shuffled;       // a wire along which lanes shuffle the values they hold
   std::string turn;
-  std::map<BufferId, std::string> turn_values;  // what they handed around at this position
+  std::map<BufferId, std::string> turn_values;  // the shuffled values at this position
 };
 
 class FragmentPrinter : StatementPrinter<Page, OpenFragments> {
@@ -35,31 +35,33 @@ class FragmentPrinter : StatementPrinter<Page, OpenFragments> {
   FragmentPrinter(Page&, const WarpNest&);
   void print(const Compute&);
   void print(const Save&);
-  // Registers of a computed array, "float S[2][8][4]"; and of an operand that is kept, which it fills.
+  // Declares the registers of a computed array, "float S[2][8][4]". keep() declares and fills those of a resident
+  // operand.
   std::string declared(BufferId) const;
   void keep(const Product&);
-  // Tells the compiler that the sums of a warpgroup's product may change: around products that stay on their way.
+  // Tells the compiler that the sums of a warpgroup's product may change; needed around products that stay in flight.
   void hold(const Product&);
-  // A warpgroup's product in parts: what its sums begin with, and the operands in registers and the sums that are
-  // promoted, both of which `operands` may declare ahead; then all else, or the instructions, which go on their way,
-  // and its sums once they have been waited for.
+  // A warpgroup's product in parts. prepare() prints the initial sums, the operands in registers, and the sums that are
+  // promoted; operands() may declare the last two ahead. run() prints everything else. Instead of run(), issue() starts
+  // the instructions, and arrived() finishes the sums after the wait.
   void prepare(const Product&);
   void run(const Product&);
   void issue(const Product&);
   void arrived(const Product&);
   void operands(const Product&);
-  // Until told otherwise: pieces of the wire are whole, and masks let all of them through.
-  // Returns what was clear before.
+  // From here on, pieces of the wire are whole and masks are true everywhere. Returns the wire that was set before.
   std::optional<WireId> set_clear(std::optional<WireId> wire) { return std::exchange(clear_, wire); }
-  // Whether the column minds ragged pieces of the wire, or masks.
+  // Whether ragged pieces of the wire, or masks, change what the column prints.
   bool minds(const Compute&, WireId) const;
   bool is_stored(BufferId id) const { return warps_.arrays.contains(id) && !warps_.inlined.contains(id); }
 
   const LaneNames lanes;
-  // A number of an input that is all of its tile, in a register where the nest loads it.
+  // Whether a tile is a single number of an input. Such a number is held in a register, loaded where the nest loads the
+  // tile.
   bool is_single(BufferId) const;
   std::map<BufferId, std::string> single;
-  // Of outputs that leave through shared memory: the map of the array, whether there is one, and the tile.
+  // For outputs that are stored through shared memory: names of the TMA map, of whether the map is usable, and of the
+  // tile.
   struct StoreNames {
     std::string map, mapped, tile;
   };
@@ -86,7 +88,7 @@ class FragmentPrinter : StatementPrinter<Page, OpenFragments> {
   void save_pairs(BufferId);
   void open_half(const Grid&, Here&);
   Here open_pairs(const Grid&, Here& first);
-  Here pair(const Grid&, Here& first);  // the second of two numbers side by side
+  Here pair(const Grid&, Here& first);  // places two neighbouring numbers and returns the second
   void store(BufferId);
   bool lies_across(BufferId) const;
   std::string staged_at(BufferId, const std::string& row, const std::string& column) const;
@@ -119,7 +121,7 @@ class FragmentPrinter : StatementPrinter<Page, OpenFragments> {
   void load_one_by_one(const Operand&, const Product&, bool rows, const std::string& to, const std::string& tile);
   void pack(const Product&, bool rows, const std::string& to);
   using EachRegister = std::function<void(const Fragment::Place& first, const std::vector<std::string>& numbers)>;
-  // Of what the warp computed, the numbers of each register of the operand, and the place of the first of them.
+  // For an operand that the warp computed: the numbers of each register, and the place of the first of them.
   void each_register(const Product&, bool rows, const EachRegister& take);
   struct OperandRegisters {
     int rows, columns, next;
@@ -150,16 +152,16 @@ class FragmentPrinter : StatementPrinter<Page, OpenFragments> {
 
   const WarpNest& warps_;
   std::optional<WireId> clear_;
-  std::map<ExprId, bool> known_;  // in pieces that count, entries of masks that were asked for them alone
+  std::map<ExprId, bool> known_;  // values of mask entries that are only read to test whether a piece counts
   std::map<BufferId, std::string> kept_;
-  std::map<const Compute*, std::string> operands_;  // of warpgroups' products
-  std::map<const Compute*, std::string> sums_;      // of products that are promoted
+  std::map<const Compute*, std::string> operands_;  // register operands of warpgroup products
+  std::map<const Compute*, std::string> sums_;      // separate sums of products that are promoted
   std::set<const Compute*> declared_ahead_;
 };
 
-// " + 8", nothing for 0.
+// " + 8"; empty for 0.
 std::string further(std::int64_t places);
-// "K_tile", the pointer to the piece at hand of a tile in shared memory.
+// "K_tile", the pointer to the current stage of a tile in shared memory.
 std::string tile_pointer(const Page&, BufferId);
 // "napkin_place<128, 3>(row, column)".
 std::string tile_place(const SharedTile&, const std::string& row, const std::string& column);

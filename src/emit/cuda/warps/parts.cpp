@@ -1,5 +1,5 @@
-// Operands of products in parts: numbers of f32 are split in two, those of 16 bits become such of tf32. A register has
-// the place that the functions in instructions/parts.cpp give it.
+// Operands of products in parts: numbers of f32 are split into two, and 16-bit numbers are widened to tf32. The
+// functions in instructions/parts.cpp give the place of each register.
 #include <fmt/format.h>
 
 #include "emit/cuda/warps/fragments.hpp"
@@ -14,7 +14,7 @@ void FragmentPrinter::load_parts(const Product& product, bool rows, const std::s
   computed ? split_computed(product, rows, to) : split(product, rows, to);
 }
 
-// What is loaded has two neighbours in a register.
+// Widens an operand: each loaded register holds two neighbouring numbers.
 void FragmentPrinter::widen(const Product& product, bool rows, const std::string& to) {
   const auto [a, b] = *product.instruction->formats;
   const auto narrow = page_.pool.fresh("narrow");
@@ -34,7 +34,7 @@ void FragmentPrinter::widen(const Product& product, bool rows, const std::string
   }
 }
 
-// From shared memory, a number at a time.
+// Splits an operand from shared memory, one number at a time.
 void FragmentPrinter::split(const Product& product, bool rows, const std::string& to) {
   const auto& side = rows ? product.rows : product.columns;
   const auto& layout = warps_.tiles.at(side.buffer).layout;
@@ -45,14 +45,14 @@ void FragmentPrinter::split(const Product& product, bool rows, const std::string
       fmt::format("{}{} * {} + {}", first, rows ? lanes.row : lanes.column, accumulator_tile.rows, part_row(rows, at));
   const auto step = fmt::format("{} * {} + {}", lanes.step, product.instruction->k, part_position(rows, at));
   const auto place = side.transposed ? tile_place(layout, step, own) : tile_place(layout, own, step);
-  const auto registers = operand_at_once(*product.instruction, rows).registers;  // of either part
+  const auto registers = operand_at_once(*product.instruction, rows).registers;  // of each of the two parts
   loop(i, registers);
   out_.line(fmt::format("napkin_split(napkin_shared_read({0} + {1}), {2}[{3}], {2}[{4} + {3}]);",
                         tile_pointer(page_, side.buffer), place, to, i, registers));
   out_.close();
 }
 
-// What the warp computed stays where it is.
+// Splits an operand that the warp computed, without moving it between lanes.
 void FragmentPrinter::split_computed(const Product& product, bool rows, const std::string& to) {
   const int registers = operand_at_once(*product.instruction, rows).registers;
   each_register(product, rows, [&](const Fragment::Place& at, const std::vector<std::string>& numbers) {

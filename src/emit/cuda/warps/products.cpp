@@ -1,4 +1,5 @@
-// Products of one warp: fragments of both sides come from shared memory or from registers, and meet in the instruction.
+// Products of one warp: fragments of both operands come from shared memory or registers and are the operands of the
+// instruction.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -10,8 +11,9 @@
 #include "loops/pieces.hpp"
 
 namespace napkin {
-// Step by step of the instruction: the fragments of one side first, those of the other one after another. Where they
-// are widened, steps stay apart: a compiler would hold those of several at once.
+// In every step along the contracted axis, the fragments of one operand are loaded first, then those of the other one
+// after another. If fragments are widened and none are computed, the loop is not unrolled, because a compiler would
+// hold those of several steps at once.
 void FragmentPrinter::product(const Product& product) {
   if (product.instruction->warps > 1) return warpgroup_product(product);
   limit(product);
@@ -64,7 +66,8 @@ void FragmentPrinter::product(const Product& product) {
   round(*product.compute);
 }
 
-// Registers of the rows of a tile and of as many columns, and how far in them those of the next tile are.
+// The registers for the rows of a fragment and for as many columns, and the distance between those of neighbouring
+// fragments of columns.
 FragmentPrinter::OperandRegisters FragmentPrinter::held_by(const Product& product) {
   const auto& row = *product.instruction;
   const auto parts = [&](bool rows) {
@@ -73,7 +76,7 @@ FragmentPrinter::OperandRegisters FragmentPrinter::held_by(const Product& produc
   return {operand_at_once(row, true).registers * parts(true), operand_at_once(row, false).registers * parts(false),
           row.b.registers};
 }
-// Where numbers of other formats become those of the instruction, they are loaded, or made, as for one of 16 bits.
+// Numbers of other formats than the instruction's are loaded, or packed, as for an instruction on 16-bit numbers.
 const MatrixInstruction& FragmentPrinter::loaded_as(const Product& product) {
   return product.instruction->formats ? *find_matrix_instruction(Datatype::f16) : *product.instruction;
 }
@@ -84,7 +87,7 @@ void FragmentPrinter::load_side(const Product& product, bool rows, const std::st
   load(side, product, rows, to, rows ? lanes.row : lanes.column);
 }
 
-// What instructions add to: the sums themselves, or such as keep fewer bits and are promoted.
+// What instructions accumulate in: the sums themselves, or separate ones with fewer bits, which are promoted.
 std::string FragmentPrinter::sums(const Product& product) const {
   return product.promoted > 0 ? sums_.at(product.compute) : page_.buffer(product.compute->to);
 }
@@ -109,7 +112,7 @@ void FragmentPrinter::promote(const Product& product) {
                         here.value));
   out_.close(opened);
 }
-// Of single warps, at the end of a step of the instruction.
+// Promotes the sums of a single warp's product, at the end of a step of the instruction.
 void FragmentPrinter::promote_after(const Product& product) {
   out_.open(product.steps <= product.promoted ? fmt::format("if ({} + 1 == {})", lanes.step, product.steps)
                                               : fmt::format("if ({0} % {1} == {1} - 1 || {0} + 1 == {2})", lanes.step,
@@ -119,7 +122,7 @@ void FragmentPrinter::promote_after(const Product& product) {
   out_.close();
 }
 
-// Where a sum holds only so many products.
+// Limits the size of axes if a sum can hold only a limited number of products.
 void FragmentPrinter::limit(const Product& product) {
   if (product.longest == 0) return;
   for (const auto wire : product.compute->column.over)
@@ -150,7 +153,7 @@ std::string FragmentPrinter::first_of_warp(const Operand& side, const Product& p
   return base == "0" ? own.begin + " + " : fmt::format("{} - {} + ", own.begin, base);
 }
 
-// All matrices of the operand's fragment at once.
+// Loads all matrices of the operand's fragment at once.
 void FragmentPrinter::load(const Operand& side, const Product& product, bool rows, const std::string& to,
                            const std::string& tile) {
   if (side.one_by_one) return load_one_by_one(side, product, rows, to, tile);
@@ -165,7 +168,7 @@ void FragmentPrinter::load(const Operand& side, const Product& product, bool row
                         tile_pointer(page_, side.buffer), place));
 }
 
-// The same fragments, one number at a time. A register holds neighbours along the contracted axis.
+// Loads the same fragments one number at a time. A register holds neighbours along the contracted axis.
 void FragmentPrinter::load_one_by_one(const Operand& side, const Product& product, bool rows, const std::string& to,
                                       const std::string& tile) {
   const auto& staged = warps_.tiles.at(side.buffer);
@@ -188,15 +191,16 @@ void FragmentPrinter::load_one_by_one(const Operand& side, const Product& produc
   out_.close();
 }
 
-// What the warp computed becomes an operand. Numbers of 16 and of 32 bits stay where they are: neighbouring fragments
-// of sums are one of an operand, or one is a step of tf32, whose columns the other operand is read in the order of.
-// Lanes of a quad exchange those of 8 bits. Positions past the end of what is summed count nothing. The rows of its
-// fragments are those of the operand, and fill both tiles of columns that are held at once.
+// Packs an array that the warp computed as an operand. Numbers of 16 and of 32 bits stay in their lanes: neighbouring
+// fragments of sums are one fragment of a 16-bit operand, or one is a step of tf32, and the other operand is read in
+// the same order of columns. Lanes of a quad exchange 8-bit numbers. Positions past the end of the contracted axis
+// count as 0. The rows of the array's fragments are those of the operand, and fill both tiles of columns that are held
+// at once.
 void FragmentPrinter::pack(const Product& product, bool rows, const std::string& to) {
   const auto& formats = product.instruction->formats;
   const auto& type = row(!formats ? product.instruction->operands : rows ? formats->first : formats->second);
   const auto fragment = operand_at_once(loaded_as(product), rows);
-  // What packs f16, bf16 and f8 rounds.
+  // The functions that pack f16, bf16 and f8 round.
   const bool rounds = type.type != Datatype::tf32 && type.type != Datatype::i8;
   each_register(product, rows, [&](const Fragment::Place& at, std::vector<std::string> numbers) {
     if (!rounds)
@@ -208,7 +212,8 @@ void FragmentPrinter::pack(const Product& product, bool rows, const std::string&
                               : fmt::format("{}[{}] = {};", to, place, packed));
   });
 }
-// The numbers of each register of a step, which neighbouring fragments of sums have in their own order.
+// Calls `take` for each register of a step with its numbers, which neighbouring fragments of sums hold in their own
+// order.
 void FragmentPrinter::each_register(const Product& product, bool rows, const EachRegister& take) {
   const auto id = (rows ? product.rows : product.columns).buffer;
   const auto passing = warps_.inlined.find(id);

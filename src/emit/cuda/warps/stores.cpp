@@ -1,5 +1,5 @@
-// Outputs of a warpgroup that leave through shared memory: what fragments hold into the tile, then boxes of it into the
-// array; where rows of the array are not aligned, number by number.
+// Outputs of a warpgroup that are stored through shared memory: fragments are written into the tile, then boxes of the
+// tile into the array by TMA. If rows of the array are not aligned, the tile is copied number by number.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -10,7 +10,7 @@
 
 namespace napkin {
 
-// The rows of one instruction after those of another, through the same place.
+// Stores the rows of one instruction after those of another, through the same shared memory.
 void FragmentPrinter::store(BufferId id) {
   loop(lanes.row, warps_.arrays.at(id).row_tiles);
   out_.line("napkin_store_wait();");
@@ -25,7 +25,7 @@ void FragmentPrinter::store(BufferId id) {
   out_.close();
 }
 
-// Whether the warpgroup's rows run along memory.
+// Whether consecutive rows of the warpgroup are adjacent in memory.
 bool FragmentPrinter::lies_across(BufferId id) const {
   const auto& wires = page_.diagram.at(page_.nest.at(id).array).wires;
   return wires[*warps_.stores.at(id).column] == *warps_.arrays.at(id).rows;
@@ -56,7 +56,7 @@ void FragmentPrinter::stage(BufferId id) {
   out_.close(2);
 }
 
-// Numbers of two bytes, several fragments side by side as all matrices of an operand of f16 at once.
+// Stages 2-byte numbers: several neighbouring fragments are stored at once, as all matrices of an f16 operand.
 void FragmentPrinter::stage_matrices(BufferId id) {
   const auto& grid = warps_.arrays.at(id);
   const auto all = page_.pool.fresh("matrices");
@@ -85,21 +85,21 @@ void FragmentPrinter::stage_matrices(BufferId id) {
   out_.close();
 }
 
-// Where the warpgroup's rows of the instruction at hand begin in the block's.
+// Where the warpgroup's rows of the current instruction begin, relative to the block's rows.
 std::string FragmentPrinter::first_row(BufferId id) const {
   const auto tiles = warps_.arrays.at(id).row_tiles, rows = warps_.warpgroup * accumulator_tile.rows;
   return tiles == 1 ? fmt::format("{} / {} * {}", lanes.warp, warps_.warpgroup, rows)
                     : fmt::format("({} / {} * {} + {}) * {}", lanes.warp, warps_.warpgroup, tiles, lanes.row, rows);
 }
-// The position in the array of the first of them.
+// The position of the first of these rows in the array.
 std::string FragmentPrinter::first_stored(BufferId id, WireId wire) const {
   const bool of_rows = wire == *warps_.arrays.at(id).rows;
   const auto& begin = (of_rows ? page_.shared : page_.own)[wire.index].begin;
   return of_rows ? fmt::format("{} + {}", begin, first_row(id)) : begin;
 }
 
-// Panel after panel. Where the warpgroup's rows run along memory they have panels of their own, else every panel has
-// some of them.
+// Copies panel after panel. If consecutive rows of the warpgroup are adjacent in memory, they have panels of their own;
+// otherwise every panel contains some of them.
 void FragmentPrinter::copy_boxes(BufferId id) {
   const auto& wires = page_.diagram.at(page_.nest.at(id).array).wires;
   const auto& layout = warps_.stores.at(id).layout;
@@ -122,7 +122,7 @@ void FragmentPrinter::copy_numbers(BufferId id) {
   const auto& layout = warps_.stores.at(id).layout;
   const bool across = lies_across(id);
   const auto rows = warps_.warpgroup * accumulator_tile.rows;
-  const auto along = across ? *grid.columns : *grid.rows;  // one row of the tile after another
+  const auto along = across ? *grid.columns : *grid.rows;  // the wire from one row of the tile to the next
   std::vector<std::string> at;
   for (const auto wire : wires) at.push_back(first_stored(id, wire));
   const auto dimension = static_cast<std::size_t>(std::find(wires.begin(), wires.end(), along) - wires.begin());

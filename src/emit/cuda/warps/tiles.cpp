@@ -1,4 +1,5 @@
-// Tiles of inputs in shared memory: every thread of a block copies its share, ragged edges are left out.
+// Tiles of inputs in shared memory: every thread of a block copies its part, and positions past ragged edges are
+// skipped.
 #include "emit/cuda/warps/tiles.hpp"
 
 #include <fmt/format.h>
@@ -10,7 +11,7 @@
 namespace napkin {
 namespace {
 
-// Where the tile begins, in locals where that is more than a name.
+// Declares where the tile begins, in a local variable if that is more than a name.
 void declare_corners(Page& page, BufferId id) {
   const auto& buffer = page.nest.at(id);
   auto& corners = page.corners[id];
@@ -26,7 +27,7 @@ void declare_corners(Page& page, BufferId id) {
   }
 }
 
-// "i / 128 % 4" along one dimension, of which one step is `inner` values.
+// "i / 128 % 4", the place along one dimension; consecutive places are `inner` values apart.
 std::string share(std::int64_t inner, std::int64_t extent, bool slowest) {
   auto text = inner == 1 ? std::string("i") : fmt::format("i / {}", inner);
   return slowest ? text : fmt::format("{} % {}", text, extent);

@@ -7,12 +7,13 @@
 
 namespace napkin {
 
-// Pointers to the tiles' places in the block's shared memory.
+// Declares pointers to the tiles in the block's shared memory.
 void declare_tiles(Page&);
-// All threads of the block load the tiles together; with `reused` they first wait for those that still read.
+// All threads of the block load the tiles together. With `reused` they first wait for threads that still read the old
+// tiles.
 void load_tiles(Page&, const std::vector<BufferId>& tiles, bool reused);
-// "Q_smem[(q - q0) * 128 + d]", one value of a tile, given its place in the array.
-// The first place that an index reaches over the pieces, or the one past the last.
+// corner(): the first place that an index reaches over the pieces, or one past the last. tile_element(): "Q_smem[(q -
+// q0) * 128 + d]", one value of a tile, given its place in the array.
 std::string corner(const Index&, const WirePieces&, bool past);
 std::string tile_element(const Page&, BufferId, const std::vector<std::string>& at);
 

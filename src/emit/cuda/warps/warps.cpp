@@ -1,5 +1,5 @@
-// A nest of warps printed as a __global__ function: groups become the decoding of block and warp numbers, tiles are
-// copied while the step before is computed, and columns run on fragments.
+// A nest of warps printed as a __global__ function: groups become code that decodes block and warp numbers, tiles are
+// copied while the iteration before is computed, and columns run on fragments.
 #include "emit/cuda/warps/warps.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 namespace napkin {
 namespace {
 
-constexpr std::int64_t line_bytes = 128;  // that tiles begin with, in bytes
+constexpr std::int64_t line_bytes = 128;  // the alignment of tiles
 
 class WarpPrinter : NestPrinter {
  public:
@@ -41,7 +41,7 @@ class WarpPrinter : NestPrinter {
     return std::all_of(tiles.begin(), tiles.end(), [&](BufferId id) { return warps_.tiles.at(id).copies > 1; });
   }
 
-  // Steps
+  // Statements
 
   void print(const LoopBody& block, bool outermost) override {
     declare_buffers(block);
@@ -68,7 +68,7 @@ class WarpPrinter : NestPrinter {
 
   void load(const Load& load, bool outermost) {
     if (const auto tile = warps_.tiles.find(load.to); tile != warps_.tiles.end()) {
-      if (tile->second.copies > 1) return;  // its loop's business
+      if (tile->second.copies > 1) return;  // its loop loads it
       if (!outermost && on_their_way_.empty()) out_.line("__syncthreads();");
       copy(load.to, page_.buffer(load.to));
       out_.line("napkin_copy_commit();");
@@ -84,7 +84,7 @@ class WarpPrinter : NestPrinter {
     return std::any_of(product.compute->reads.begin(), product.compute->reads.end(),
                        [&](const auto& read) { return read.first == product.rows.access && read.second == id; });
   }
-  // Waits until what was loaded is there for all threads.
+  // Waits until all threads see the loaded tiles.
   void arrive() {
     if (on_their_way_.empty()) return;
     on_their_way_.clear();
@@ -123,9 +123,9 @@ class WarpPrinter : NestPrinter {
     pieces(loop, [&](const WirePiece& around, const std::string& begin) { body(loop, begin, around); });
   }
 
-  // Of n copies, n - 1 are of pieces to come: while one piece is computed, tiles are copied into the place of the one
-  // before. The copies of a piece are a group, which is empty past the end, so that those of a piece have arrived where
-  // n - 2 groups are still on their way.
+  // Of n stages, n - 1 hold pieces to come: while one piece is computed, tiles are copied into the stage of the piece
+  // before. The copies of a piece are one commit group, which is empty past the end, so the tiles of a piece have
+  // arrived when n - 2 groups are still in flight.
   void pipelined(const For& loop, bool outermost) {
     const auto own = page_.own, shared = page_.shared;
     const auto begin = groups_.begin_name(loop.split.wire);
@@ -155,12 +155,12 @@ class WarpPrinter : NestPrinter {
     page_.own = own;
     page_.shared = shared;
     if (!may_skip(loop)) return;
-    on_their_way_ = before;  // where all pieces were passed over
+    on_their_way_ = before;  // the case that all pieces were skipped
     arrive();
   }
 
-  // A loop whose tiles are copied ahead: the text's functions that load a piece, and that pass over what masks leave
-  // out.
+  // A loop whose tiles are copied ahead, and the names of the functions that load a piece and that skip pieces by
+  // masks.
   struct Ahead {
     const For& loop;
     const WirePiece& around;
@@ -172,7 +172,7 @@ class WarpPrinter : NestPrinter {
     for (const auto id : tiles_of(ahead.loop.body)) copy(id, copy_of(id, slot, line_bytes));
     out_.close("};");
   }
-  // The pieces that are on their way when the loop begins.
+  // Starts loading the first pieces, before the loop begins, and returns their names.
   std::vector<std::string> begin_ahead(const Ahead& ahead, const std::string& begin, std::int64_t count) {
     std::vector<std::string> pieces = {begin};
     const auto& first = ahead.around.begin;

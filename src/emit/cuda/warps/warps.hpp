@@ -8,10 +8,10 @@
 
 namespace napkin {
 
-// How it is launched: what ThreadedKernel says of a kernel of threads.
+// How the kernel is launched, in the form that ThreadedKernel has for kernels of threads.
 ThreadedKernel warp_launch(const WarpNest&, const Hardware&);
 PrintedKernel warp_kernel(const ThreadedKernel&, const WarpNest&, const CodeNames&, const std::string& name);
-// The functions that such kernels call, as far as the text uses them.
+// Definitions of the functions of such kernels that the text uses.
 std::string warp_definitions(const std::string& used_in);
 
 }  // namespace napkin
