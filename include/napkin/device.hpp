@@ -22,8 +22,6 @@
 
 namespace napkin {
 
-constexpr std::int64_t rows_of_fragment = accumulator_tile.rows;
-
 // The wires of an array, or of the positions that a column runs over, that lie along the rows and columns of fragments,
 // if their piece is longer than 1; and how many fragments of 16 rows and of 8 columns the piece takes. If a grid has no
 // wire along rows or columns, the lanes that differ only in that direction hold the same values.
@@ -109,7 +107,7 @@ struct WarpNest {
   std::shared_ptr<const LoopNest> nest;  // the pointers below point into it
   std::size_t block_level = 1;
   int warps = 1;                              // that compute
-  int warpgroup = 1;                          // warps that issue a product together
+  int issuing_warps = 1;                      // warps that issue a product together
   std::map<BufferId, Grid> arrays;            // computed
   std::map<const Compute*, Grid> columns;     // the positions that each runs over
   std::map<const Compute*, WireId> shuffled;  // a wire that some fold one position after another, by shuffles of lanes

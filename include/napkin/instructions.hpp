@@ -172,7 +172,7 @@ bool multiplies_directly(const MatrixInstruction&, int machine);
 std::string function_name(const MatrixLoad&);
 std::string function_name(const MatrixStore&);
 std::string function_name(const AsyncCopy&);
-std::string function_name(const MatrixInstruction& warpgroup, std::int64_t columns, bool from_registers);
+std::string function_name(const MatrixInstruction& of_warpgroups, std::int64_t columns, bool from_registers);
 // A TMA copy of a tile of 1 to 5 dimensions; if `shared`, multicast to several blocks of a cluster.
 std::string tile_copy_name(std::size_t dimensions, bool shared = false);
 std::string tile_store_name(std::size_t dimensions);  // the store by TMA

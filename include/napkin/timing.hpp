@@ -79,7 +79,14 @@ struct Occupancy {
 
 // How the columns of an iteration overlap. Multistage: with the copies of later tiles. Co-resident: with the other
 // blocks of the core, which take no turns, so that only a part of what could overlap does.
-enum class Overlap : std::uint8_t { none, copies, beside, intra_warpgroup, ping_pong_of_two, ping_pong_of_three };
+enum class Overlap : std::uint8_t {
+  none,
+  multistage,
+  co_resident,
+  intra_warpgroup,
+  ping_pong_of_two,
+  ping_pong_of_three
+};
 std::string_view name(Overlap);
 std::string_view words(Overlap);  // "ping-pong of two"
 

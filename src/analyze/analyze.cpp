@@ -81,6 +81,19 @@ void configure_kernels(Analysis& analysis) {
   }
 }
 
+// Closed forms alone, since no number holds of other sizes than those that were assumed.
+void leave_closed_forms(Found& found) {
+  const auto* best = reported(found);
+  if (!best) return;
+  auto candidate = *best;
+  auto form = candidate.cost.closed_form;
+  for (auto& term : form.terms) term.alpha_value = 0;
+  form.bound_values.reset();
+  candidate.cost = {};
+  candidate.cost.closed_form = std::move(form);
+  found = Found{{std::move(candidate)}, std::nullopt, 0, 0, false, ""};
+}
+
 }  // namespace
 
 std::optional<Analysis> analyze(const AnalysisRequest& request, Diagnostics& diagnostics) {
@@ -97,23 +110,6 @@ std::optional<Analysis> analyze(const AnalysisRequest& request, Diagnostics& dia
     analysis.explored = explore(plan_of(analysis), analysis.hardware, analysis.goal.model);
   return analysis;
 }
-
-namespace {
-
-// Closed forms alone, since no number holds of other sizes than those that were assumed.
-void leave_closed_forms(Found& found) {
-  const auto* best = reported(found);
-  if (!best) return;
-  auto candidate = *best;
-  auto form = candidate.cost.closed_form;
-  for (auto& term : form.terms) term.alpha_value = 0;
-  form.bound_values.reset();
-  candidate.cost = {};
-  candidate.cost.closed_form = std::move(form);
-  found = Found{{std::move(candidate)}, std::nullopt, 0, 0, false, ""};
-}
-
-}  // namespace
 
 std::optional<Analysis> analyze_symbolically(const AnalysisRequest& request, Diagnostics& diagnostics) {
   constexpr std::int64_t assumed = 4096;

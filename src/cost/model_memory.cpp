@@ -95,8 +95,8 @@ std::size_t CostModel::turns_below(std::size_t level, const Figures& figures) co
 }
 
 // Computes how many groups are active in one memory, and how many wait at each level. The counts are built from the
-// innermost level outwards: groups side by side multiply the counts of one group; of groups in turn, one is active and
-// the others wait.
+// innermost level outwards: parallel groups multiply the counts of one group; if groups run one after another,
+// one is active and the others wait.
 void CostModel::instances(std::size_t level, Figures& figures) const {
   auto& all = figures.instances;
   all.assign(level + 1, 0);

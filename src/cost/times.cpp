@@ -53,8 +53,8 @@ double CostModel::must_move(std::size_t level, const Figures& figures) const {
   return static_cast<double>(std::max(compulsory_bytes_, level > 1 ? figures.levels[level - 1].transfer_bytes : 0));
 }
 
-// Distributes pieces to children in turn, level by level. The busiest child of each level decides the time. A memory
-// holds one piece at a time, so that its children divide one piece after the other.
+// Distributes pieces round-robin to children, level by level. The busiest child of each level decides the time. A
+// memory holds one piece at a time, so that its children divide one piece after the other.
 void CostModel::share_out(const Figures& figures, Times& times) const {
   const auto core = hardware_->core.value_or(1);
   times.busy_level.assign(core + 1, 1);

@@ -51,9 +51,14 @@ Datatype gradient_type(Datatype type) {
     case Datatype::i32:
     case Datatype::boolean:
       return Datatype::f32;
-    default:
-      return type;
+    case Datatype::f64:
+    case Datatype::f32:
+    case Datatype::f16:
+    case Datatype::bf16:
+    case Datatype::tf32:
+      break;
   }
+  return type;
 }
 
 namespace {

@@ -30,7 +30,7 @@ constexpr std::string_view around_stores =
     R"(__device__ __forceinline__ void napkin_store_meet() {
   asm volatile("bar.sync %0, 128;" ::"r"(8 + threadIdx.x / 128) : "memory");
 }
-// Before a team writes to its tile: the last boxes of it have been read.
+// Before a warpgroup writes to its tile: the last boxes of it have been read.
 __device__ __forceinline__ void napkin_store_wait() {
   if (threadIdx.x % 128 == 0) asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
   napkin_store_meet();

@@ -104,8 +104,8 @@ constexpr std::string_view groups_of_products =
     R"(__device__ __forceinline__ unsigned napkin_shared_address(const void* at) {
   return static_cast<unsigned>(__cvta_generic_to_shared(at));
 }
-// Between registers and the products that a team issues: a fence before, a group of what was issued, and a wait until at
-// most so many groups are on their way. Registers on their way stay untouched: `hold` tells the compiler.
+// What a warpgroup does around its products: a fence before them, a commit of those that were issued as one group, and a
+// wait until at most `groups` of them are pending. `hold` tells the compiler that pending products may change registers.
 __device__ __forceinline__ void napkin_warpgroup_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 __device__ __forceinline__ void napkin_warpgroup_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
 template <int groups>
@@ -147,7 +147,7 @@ __device__ __forceinline__ void napkin_barrier_wait(napkin_barrier* barrier, int
   while (!napkin_barrier_try(barrier, parity)) {
   }
 }
-// Registers of a lane from here on, for a whole team, instead of those that it began with: fewer, or more once others
+// Registers of a lane from here on, for a whole warpgroup, instead of those that it began with: fewer, or more once others
 // have given theirs.
 template <int registers, int first>
 __device__ __forceinline__ void napkin_give_registers() {

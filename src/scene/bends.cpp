@@ -120,7 +120,7 @@ std::size_t untangle(std::vector<Bend>& bends) {
   return now.count;
 }
 
-// The bends begin in turn from the top, each `wait` after the one before; the delays grow by `more`.
+// The bends begin one after another from the top, each `wait` after the one before; the delays grow by `more`.
 void begin_in_turn(std::vector<Bend>& bends, double width, double wait, double more) {
   std::vector<Bend*> order;
   for (auto& bend : bends) order.push_back(&bend);

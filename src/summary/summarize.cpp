@@ -31,9 +31,9 @@ std::string overlap_words(const Pipelining& chosen) {
   switch (chosen.overlap) {
     case Overlap::none:
       return "loads, products and other operations run one after another";
-    case Overlap::copies:
+    case Overlap::multistage:
       return "loads overlap computing";
-    case Overlap::beside:
+    case Overlap::co_resident:
       return "co-resident blocks overlap each other";
     case Overlap::intra_warpgroup:
       return "products overlap the other operations of the iteration before, within a warpgroup";

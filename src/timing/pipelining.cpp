@@ -15,11 +15,11 @@ namespace {
 // Registers per lane of the producer warpgroup if warpgroups exchange registers (setmaxnreg): CUDA's least.
 constexpr std::int64_t registers_of_copy_warpgroup = 24;
 
-// Returns how many resident warpgroups the overlap needs, or how many resident blocks for `Overlap::beside`.
+// Returns how many resident warpgroups the overlap needs, or how many resident blocks for `Overlap::co_resident`.
 std::int64_t warpgroups_needed(Overlap overlap) {
-  return overlap == Overlap::ping_pong_of_three                               ? 3
-         : overlap == Overlap::ping_pong_of_two || overlap == Overlap::beside ? 2
-                                                                              : 1;
+  return overlap == Overlap::ping_pong_of_three                                    ? 3
+         : overlap == Overlap::ping_pong_of_two || overlap == Overlap::co_resident ? 2
+                                                                                   : 1;
 }
 bool in_turn(Overlap overlap) { return overlap == Overlap::ping_pong_of_two || overlap == Overlap::ping_pong_of_three; }
 
@@ -61,7 +61,7 @@ bool may_trail(const Mainloop& mainloop, const MainloopOperation& trailing) {
 // Iterations are divided between leading products, which read only tiles, and the trailing products that depend on
 // them, so that both kinds are needed.
 bool can(Overlap overlap, const Mainloop& mainloop, const RowDivision& warpgroup) {
-  if (overlap == Overlap::copies && !copies_ahead(mainloop)) return false;
+  if (overlap == Overlap::multistage && !copies_ahead(mainloop)) return false;
   if (overlap != Overlap::intra_warpgroup && !in_turn(overlap)) return true;
   const auto is_product = [](const MainloopOperation& column) { return column.contraction.has_value(); };
   const auto trails = [&](const MainloopOperation& column) { return is_product(column) && !leads(column); };
@@ -252,7 +252,7 @@ double waits_for_tiles(const Mainloop& mainloop, const Pipelining& made, std::in
   if (model == Model::ideal || mainloop.streamed.empty() || !latency || !tensor->clock_hz) return 0;
   const auto at_once = std::max<std::int64_t>(1, made.stages - 1) * std::max<std::int64_t>(1, blocks);
   double seconds = latency->value / tensor->clock_hz->value;
-  if (made.overlap == Overlap::copies && mainloop.issues_together()) {
+  if (made.overlap == Overlap::multistage && mainloop.issues_together()) {
     const double product = clocks.at(Resource::tensor).seconds, alone = clocks.at(Resource::copy).seconds;
     const double hidden = product + seconds - alone;
     seconds = product + seconds + (std::sqrt(hidden * hidden + 4 * alone * seconds) - hidden) / 2;
@@ -266,11 +266,11 @@ double step_seconds(Overlap overlap, const IterationClocks& clocks, std::int64_t
   switch (overlap) {
     case Overlap::none:
       return together;
-    case Overlap::copies:
+    case Overlap::multistage:
       return std::max(clocks.bound, together);
     case Overlap::intra_warpgroup:
       return std::max(clocks.bound, within);
-    case Overlap::beside:
+    case Overlap::co_resident:
       return std::max(clocks.bound, overlapping < 2 ? together : std::min(together, clocks.beside(false)));
     // While one warpgroup uses the matrix units, another uses the lanes, so that the lanes serve all warpgroups one
     // after another.
@@ -282,7 +282,7 @@ double step_seconds(Overlap overlap, const IterationClocks& clocks, std::int64_t
 }
 
 std::int64_t overlapping(Overlap overlap, std::int64_t blocks, const RowDivision& warpgroup) {
-  return overlap == Overlap::beside ? blocks : blocks * warpgroup.warpgroups;
+  return overlap == Overlap::co_resident ? blocks : blocks * warpgroup.warpgroups;
 }
 
 std::vector<Pipelining> pipelinings(const Mainloop& mainloop, const RowDivision& warpgroup,
@@ -292,9 +292,9 @@ std::vector<Pipelining> pipelinings(const Mainloop& mainloop, const RowDivision&
   const Fitting fitting(mainloop, warpgroup, clocks, variables, lanes, hardware, model, most_blocks);
   std::vector<Pipelining> all;
   all.reserve(6);
-  for (const auto overlap : {Overlap::none, Overlap::copies, Overlap::beside, Overlap::intra_warpgroup,
+  for (const auto overlap : {Overlap::none, Overlap::multistage, Overlap::co_resident, Overlap::intra_warpgroup,
                              Overlap::ping_pong_of_two, Overlap::ping_pong_of_three}) {
-    if (overlap == Overlap::beside && model == Model::ideal) continue;
+    if (overlap == Overlap::co_resident && model == Model::ideal) continue;
     const bool possible = model == Model::ideal || can(overlap, mainloop, warpgroup);
     if (!possible && detail == Detail::totals) continue;
     std::optional<Pipelining> best;

@@ -76,7 +76,7 @@ void check(const Case& each, const Hardware& hardware, std::int64_t cluster) {
   REQUIRE(says(files.front().text, cluster > 1 ? "error = start_clusters(" : "= at_once("));
   const auto modelled = [&](const Kernel& kernel) { return of_cluster(on_warpgroups(kernel, hardware)); };
   emulate::run_all(each, planned, files, modelled,
-                   [](emulate::Counts& counted) { CHECK(counted["team_operations"] > 0); });
+                   [](emulate::Counts& counted) { CHECK(counted["warpgroup_operations"] > 0); });
 }
 
 // What the harness says of a kernel of five pieces on two cores, with mistakes.

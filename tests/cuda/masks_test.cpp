@@ -23,7 +23,7 @@ struct Path {
   CudaPath asked = CudaPath::tensor;
 };
 const Path warps{"warps", "a100-sxm4-80", "napkin_mma"};
-const Path warpgroups{"teams", "h100-sxm5", "_warpgroups("};
+const Path warpgroups{"warpgroups", "h100-sxm5", "_warpgroups("};
 const Path rows{"rows", "a100-sxm4-80", "assigns its rows to warps"};
 const Path threads{"threads", "a100-sxm4-80", "threadIdx", CudaPath::reference};
 

@@ -10,16 +10,6 @@ using namespace kernel_cases;
 
 namespace {
 
-std::string product(const std::string& a, const std::string& b) {
-  return fmt::format(R"(diagram product
-axis m = 512; axis n = 512; axis k = 512
-input A: f16[{0}]; input B: f16[{1}]
-C: f16[m, n] = sum[k](A[{0}] * B[{1}])
-output C
-)",
-                     a, b);
-}
-
 constexpr const char* chained = R"(diagram chained
 axis a = 512; axis b = 256; axis c = 8; axis d = 64
 input A: f16[a, b]; input B: f16[b, c]; input D: f16[c, d]
@@ -31,8 +21,8 @@ output Y
 std::vector<Case> narrow() {
   const std::string by_eights = "group m 64, n 64, stream k 8 at smem; group m 32, n 32 at reg";
   const std::vector<std::string> sizes = {"m=64 n=64 k=64", "m=75 n=101 k=43"};
-  return {{"narrow", product("m, k", "n, k"), {by_eights}, sizes},
-          {"narrow_across", product("k, m", "k, n"), {by_eights}, sizes},
+  return {{"narrow", matrix_product("m, k", "n, k"), {by_eights}, sizes},
+          {"narrow_across", matrix_product("k, m", "k, n"), {by_eights}, sizes},
           {"narrow_chained",
            chained,
            {"group a 64, stream b 32 at smem; group a 16 at reg"},

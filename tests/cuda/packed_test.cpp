@@ -108,7 +108,7 @@ TEST_CASE("machines without products of 8 bits widen numbers of 4 bits once more
 }
 
 TEST_CASE("warpgroups leave numbers of 4 bits to single warps", "[emulated][tensor][packed]") {
-  const Case each{"teams", case_named("mx_product").text, {}, {"m=64 j=64 k=64 kb=2", "m=70 j=101 k=96 kb=3"}};
+  const Case each{"warpgroups", case_named("mx_product").text, {}, {"m=64 j=64 k=64 kb=2", "m=70 j=101 k=96 kb=3"}};
   const auto built = build(each, "h100-sxm5", CudaPath::tensor);
   const auto& text = built.code.files.front().text;
   CHECK(text.find("planned_path(void) { return \"warps\"") != std::string::npos);

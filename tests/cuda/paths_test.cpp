@@ -261,9 +261,10 @@ output S
                   {}};
   const auto planned = plan(each, "h100-sxm5");
   const auto folder = emulate::build_driver(each.name, planned.diagram, emitted(planned).files);
-  CHECK(emulate::compare(each.text, folder, "t=128 c=8 i=16 d=128 e=64")["team_operations"] > 0);
-  CHECK(emulate::compare(each.text, folder, "t=80 c=5 i=13 d=72 e=40")["team_operations"] == 0);
-  CHECK(emulate::compare(each.text, folder, "t=13 c=1 i=13 d=72 e=40")["team_operations"] > 0);  // the arrays end there
+  CHECK(emulate::compare(each.text, folder, "t=128 c=8 i=16 d=128 e=64")["warpgroup_operations"] > 0);
+  CHECK(emulate::compare(each.text, folder, "t=80 c=5 i=13 d=72 e=40")["warpgroup_operations"] == 0);
+  CHECK(emulate::compare(each.text, folder, "t=13 c=1 i=13 d=72 e=40")["warpgroup_operations"] >
+        0);  // the arrays end there
 }
 
 TEST_CASE("what warpgroups computed is 0 behind the last position, whatever it is multiplied by",
@@ -282,7 +283,7 @@ output O
   const auto planned = plan(each, "h100-sxm5");
   const auto folder = emulate::build_driver(each.name, planned.diagram, emitted(planned).files);
   for (const std::string sizes : {"q=64 t=400 c=5 i=50 d=64 e=64", "q=70 t=400 c=5 i=33 d=40 e=24"})
-    CHECK(emulate::compare(each.text, folder, sizes)["team_operations"] > 0);
+    CHECK(emulate::compare(each.text, folder, sizes)["warpgroup_operations"] > 0);
 }
 
 TEST_CASE("rows of an even number of halves are copied on their way", "[emulated][tensor]") {

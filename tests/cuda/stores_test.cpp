@@ -76,7 +76,7 @@ TEST_CASE("outputs leave along the rows of warpgroups and across them", "[emulat
         INFO(ran.output);
         CHECK(ran.status == 0);
         auto counted = emulate::counts(ran.output);
-        CHECK(counted["team_operations"] > 0);
+        CHECK(counted["warpgroup_operations"] > 0);
         CHECK(counted["boxes_left"] == (aligned ? each.boxes : 0));
         CHECK(counted["store_conflicts"] == 0);
       }

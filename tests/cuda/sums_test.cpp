@@ -83,9 +83,9 @@ struct Way {
 
 TEST_CASE("sums of f8 are promoted to f32", "[emulated][warpgroups]") {
   const std::vector<Way> ways = {
-      {"teams_64", "f8e4m3", "group m 64, n 64, stream k 64 at smem; group m 16 at reg", "h100-sxm5"},
-      {"teams_128", "f8e5m2", "group m 64, n 64, stream k 128 at smem; group m 16 at reg", "h100-sxm5"},
-      {"teams_384", "f8e4m3", "group m 64, n 64, stream k 384 at smem; group m 16 at reg", "h100-sxm5"},
+      {"warpgroups_64", "f8e4m3", "group m 64, n 64, stream k 64 at smem; group m 16 at reg", "h100-sxm5"},
+      {"warpgroups_128", "f8e5m2", "group m 64, n 64, stream k 128 at smem; group m 16 at reg", "h100-sxm5"},
+      {"warpgroups_384", "f8e4m3", "group m 64, n 64, stream k 384 at smem; group m 16 at reg", "h100-sxm5"},
       {"warps_64", "f8e4m3", "group m 64, n 64, stream k 64 at smem; group m 16 at reg", "rtx4090"},
       {"warps_256", "f8e5m2", "group m 64, n 64, stream k 256 at smem; group m 16 at reg", "rtx4090"},
   };

@@ -140,14 +140,14 @@ TEST_CASE("kernels of warpgroups spill nothing, and are not held up by ptxas", "
   for (const auto& each : all) DYNAMIC_SECTION(each.name) {
       const auto planned = plan(each, "h100-sxm5");
       const auto files = emit_cuda(planned.diagram, planned.plan, planned.hardware, CudaPath::tensor).files;
-      const auto folder = write("cuda_tests/" + each.name + "_teams_nvcc", files);
+      const auto folder = write("cuda_tests/" + each.name + "_warpgroups_nvcc", files);
       const auto distributed = distribute_warpgroups(planned.plan.kernels.front(), planned.hardware);
       const auto& warps = std::get<WarpNest>(distributed);
       const auto output = compiled(folder, files.front().name, "sm_90a");
       CHECK(output.find("serialized") == std::string::npos);
       CHECK(output.find("setmaxnreg") == std::string::npos);
       const auto kernel = output.substr(output.find("_warpgroups"));
-      const auto threads = (warps.warps + warps.warpgroup) * 32;
+      const auto threads = (warps.warps + warps.issuing_warps) * 32;
       CAPTURE(kernel, warps.registers, warps.lane_registers, threads);
       CHECK(number(kernel, "(\\d+) bytes spill stores") == 0);
       // Registers that a block begins with: equal shares, of which warpgroups that compute then take more.

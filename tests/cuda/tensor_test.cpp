@@ -18,16 +18,6 @@ using namespace kernel_cases;
 
 namespace {
 
-std::string product(const std::string& a, const std::string& b, const std::string& type = "f16",
-                    const std::string& result = "f16") {
-  return fmt::format(R"(diagram product
-axis m = 512; axis n = 512; axis k = 512
-input A: {2}[{0}]; input B: {2}[{1}]
-C: {3}[m, n] = sum[k](A[{0}] * B[{1}])
-output C
-)",
-                     a, b, type, result);
-}
 // Numbers of 8 bits, with a scale for each row and column.
 std::string scaled(const std::string& type) {
   return fmt::format(R"(diagram scaled
@@ -69,19 +59,19 @@ constexpr const char* shuffled = "group t 64, o 128, stream o 64, c 32 at smem; 
 
 std::vector<Case> split_by_hand() {
   return {
-      {"tensor_mk_kn", product("m, k", "k, n"), {by_warps}, product_sizes},
-      {"tensor_mk_nk", product("m, k", "n, k"), {by_warps}, product_sizes},
-      {"tensor_km_kn", product("k, m", "k, n"), {by_warps}, product_sizes},
-      {"tensor_km_nk", product("k, m", "n, k"), {by_warps}, product_sizes},
-      {"tensor_bf16", product("m, k", "k, n", "bf16"), {by_warps}, product_sizes},
-      {"tensor_tf32", product("m, k", "n, k", "tf32"), {by_warps}, product_sizes},
+      {"tensor_mk_kn", matrix_product("m, k", "k, n"), {by_warps}, product_sizes},
+      {"tensor_mk_nk", matrix_product("m, k", "n, k"), {by_warps}, product_sizes},
+      {"tensor_km_kn", matrix_product("k, m", "k, n"), {by_warps}, product_sizes},
+      {"tensor_km_nk", matrix_product("k, m", "n, k"), {by_warps}, product_sizes},
+      {"tensor_bf16", matrix_product("m, k", "k, n", "bf16"), {by_warps}, product_sizes},
+      {"tensor_tf32", matrix_product("m, k", "n, k", "tf32"), {by_warps}, product_sizes},
       {"tensor_f8e4m3", scaled("f8e4m3"), {by_warps}, product_sizes},
-      {"tensor_f8e5m2", product("m, k", "n, k", "f8e5m2"), {by_warps}, product_sizes},
-      {"tensor_i8", product("m, k", "n, k", "i8", "i32"), {by_warps}, product_sizes},
-      {"tensor_i8_stored", product("m, k", "n, k", "i8", "i8"), {by_warps}, product_sizes},
+      {"tensor_f8e5m2", matrix_product("m, k", "n, k", "f8e5m2"), {by_warps}, product_sizes},
+      {"tensor_i8", matrix_product("m, k", "n, k", "i8", "i32"), {by_warps}, product_sizes},
+      {"tensor_i8_stored", matrix_product("m, k", "n, k", "i8", "i8"), {by_warps}, product_sizes},
       {"tensor_i8_scaled", scaled("i8"), {by_warps}, product_sizes},
       {"tensor_uneven",
-       product("m, k", "k, n"),
+       matrix_product("m, k", "k, n"),
        {"group m 80, n 48, stream k 48 at smem; group m 48 at reg"},
        product_sizes},
       {"tensor_implicit",

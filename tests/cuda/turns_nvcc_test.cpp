@@ -49,9 +49,9 @@ void check(const std::string& example, const Split& split, int width) {
   CHECK(number(kernel, "(\\d+) bytes spill stores") == 0);
   const auto registers = number(kernel, "Used (\\d+) registers");
   CAPTURE(registers, warps.registers);
-  CHECK(registers * (warps.warps + warps.warpgroup) * 32 * warps.blocks <= 65536);
+  CHECK(registers * (warps.warps + warps.issuing_warps) * 32 * warps.blocks <= 65536);
   // One warpgroup needs no other's registers: what it has are those that it uses.
-  if (warps.warps == warps.warpgroup) CHECK(registers >= warps.registers - 60 - 32);
+  if (warps.warps == warps.issuing_warps) CHECK(registers >= warps.registers - 60 - 32);
 }
 
 }  // namespace

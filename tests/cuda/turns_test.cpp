@@ -113,7 +113,7 @@ void check(const Case& each, Overlap overlap) {
   CHECK(says(text, "_last = -1") == warps.step->within);
   const auto distributed = [](const Kernel& k) { return on_warpgroups(k).partition; };
   emulate::run_all(each, planned, code.files, distributed,
-                   [](emulate::Counts& counted) { CHECK(counted["team_operations"] > 0); });
+                   [](emulate::Counts& counted) { CHECK(counted["warpgroup_operations"] > 0); });
 }
 
 // What the harness says of a kernel with one mistake in what its warpgroups that compute do, at the number-th place.

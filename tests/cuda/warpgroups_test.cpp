@@ -16,15 +16,6 @@ namespace {
 
 constexpr const char* machine = "h100-sxm5";
 
-std::string product(const std::string& a, const std::string& b, const std::string& type = "f16") {
-  return fmt::format(R"(diagram product
-axis m = 512; axis n = 512; axis k = 512
-input A: {2}[{0}]; input B: {2}[{1}]
-C: f16[m, n] = sum[k](A[{0}] * B[{1}])
-output C
-)",
-                     a, b, type);
-}
 constexpr const char* chained = R"(diagram chained
 axis a = 512; axis b = 256; axis c = 64; axis d = 64
 input A: f16[a, b]; input B: f16[b, c]; input D: f16[c, d]
@@ -54,54 +45,54 @@ constexpr const char* warpgroup_labels = "group m 128, n 64, stream k 64 at smem
 
 std::vector<Case> split_by_hand() {
   return {
-      {"teams_mk_kn", product("m, k", "k, n"), {warpgroup_labels}, product_sizes},
-      {"teams_mk_nk", product("m, k", "n, k"), {warpgroup_labels}, product_sizes},
-      {"teams_km_kn", product("k, m", "k, n"), {warpgroup_labels}, product_sizes},
-      {"teams_km_nk", product("k, m", "n, k"), {warpgroup_labels}, product_sizes},
-      {"teams_bf16", product("m, k", "k, n", "bf16"), {warpgroup_labels}, product_sizes},
-      {"teams_f8e4m3",
-       product("m, k", "n, k", "f8e4m3"),
+      {"warpgroups_mk_kn", matrix_product("m, k", "k, n"), {warpgroup_labels}, product_sizes},
+      {"warpgroups_mk_nk", matrix_product("m, k", "n, k"), {warpgroup_labels}, product_sizes},
+      {"warpgroups_km_kn", matrix_product("k, m", "k, n"), {warpgroup_labels}, product_sizes},
+      {"warpgroups_km_nk", matrix_product("k, m", "n, k"), {warpgroup_labels}, product_sizes},
+      {"warpgroups_bf16", matrix_product("m, k", "k, n", "bf16"), {warpgroup_labels}, product_sizes},
+      {"warpgroups_f8e4m3",
+       matrix_product("m, k", "n, k", "f8e4m3"),
        {"group m 128, n 64, stream k 128 at smem; group m 16 at reg"},
        {"m=128 n=64 k=128", "m=128 n=128 k=256", "m=200 n=104 k=176"}},
-      {"teams_tf32",
-       product("m, k", "n, k", "tf32"),
+      {"warpgroups_tf32",
+       matrix_product("m, k", "n, k", "tf32"),
        {warpgroup_labels},
        {"m=128 n=64 k=64", "m=72 n=104 k=80", "m=200 n=64 k=148"}},
       // Panels of 64 and of 32 bytes.
-      {"teams_tf32_panels",
-       product("m, k", "n, k", "tf32"),
+      {"warpgroups_tf32_panels",
+       matrix_product("m, k", "n, k", "tf32"),
        {"group m 64, n 96, stream k 16 at smem; group m 16 at reg"},
        {"m=64 n=96 k=16", "m=128 n=192 k=40", "m=77 n=104 k=20"}},
-      {"teams_f8e5m2",
-       product("m, k", "n, k", "f8e5m2"),
+      {"warpgroups_f8e5m2",
+       matrix_product("m, k", "n, k", "f8e5m2"),
        {warpgroup_labels},
        {"m=64 n=64 k=64", "m=72 n=104 k=80", "m=200 n=64 k=144"}},
       // Panels of 64 and of 32 bytes.
-      {"teams_panels",
-       product("m, k", "k, n"),
+      {"warpgroups_panels",
+       matrix_product("m, k", "k, n"),
        {"group m 64, n 96, stream k 16 at smem; group m 16 at reg"},
        product_sizes},
       // Warps are dealt anew.
-      {"teams_dealt",
-       product("m, k", "k, n"),
+      {"warpgroups_dealt",
+       matrix_product("m, k", "k, n"),
        {"group m 160, n 200, stream k 32 at smem; group m 32, n 32 at reg"},
        product_sizes},
       // Pieces of pieces are rounded.
-      {"teams_nested",
-       product("m, k", "k, n"),
+      {"warpgroups_nested",
+       matrix_product("m, k", "k, n"),
        {"group m 64, n 176, stream n 64, k 32 at smem; group m 16 at reg"},
        product_sizes},
-      {"teams_chained",
+      {"warpgroups_chained",
        chained,
        {"group a 64, stream b 32 at smem; group a 16 at reg"},
        {"a=64 b=64 c=64 d=64", "a=128 b=96 c=32 d=48", "a=77 b=48 c=56 d=40"}},
-      {"teams_attention",
+      {"warpgroups_attention",
        case_named("attention").text,
        {"group q 128, stream x 128 at smem; group q 16 at reg"},
        {"q=128 x=128 d=128", "q=128 x=256 d=64", "q=150 x=300 d=104"}},
-      {"teams_attention_f8e4m3", attention_of("f8e4m3"), {computed_labels}, computed_sizes},
-      {"teams_attention_f8e5m2", attention_of("f8e5m2"), {computed_labels}, computed_sizes},
-      {"teams_causal",
+      {"warpgroups_attention_f8e4m3", attention_of("f8e4m3"), {computed_labels}, computed_sizes},
+      {"warpgroups_attention_f8e5m2", attention_of("f8e5m2"), {computed_labels}, computed_sizes},
+      {"warpgroups_causal",
        case_named("causal").text,
        {"group q 64, stream x 64 at smem; group q 16 at reg"},
        {"q=64 x=64 d=64", "q=128 x=128 d=128", "q=190 x=150 d=72"}},
@@ -112,7 +103,7 @@ std::vector<Case> split_by_hand() {
 std::vector<Case> searched() {
   std::vector<Case> all;
   const auto add = [&](const std::string& name, std::vector<std::string> sizes) {
-    all.push_back({"teams_" + name + "_searched", case_named(name).text, {}, std::move(sizes)});
+    all.push_back({"warpgroups_" + name + "_searched", case_named(name).text, {}, std::move(sizes)});
   };
   add("matmul", {"a=64 b=64 c=64", "a=256 b=128 c=256", "a=130 b=72 c=144"});
   add("attention", {"q=64 x=64 d=64", "q=128 x=192 d=128", "q=130 x=133 d=88"});
@@ -148,7 +139,7 @@ void check(const Case& each) {
   CAPTURE(files.notes);
   REQUIRE(files.files.front().text.find("_warpgroups(") != std::string::npos);
   emulate::run_all(each, planned, files.files, on_warpgroups, [](emulate::Counts& counted) {
-    CHECK(counted["team_operations"] > 0);
+    CHECK(counted["warpgroup_operations"] > 0);
     CHECK(counted["matrix_operations"] == 0);
   });
 }
@@ -258,11 +249,11 @@ TEST_CASE("examples whose kernels are of warpgroups compute what they mean", "[e
       const auto& text = case_named(each.name).text;
       const auto planned = plan(case_named(each.name), machine);
       const auto folder =
-          emulate::build_driver("teams_" + each.name + "_ragged", planned.diagram, emitted(planned).files);
+          emulate::build_driver("warpgroups_" + each.name + "_ragged", planned.diagram, emitted(planned).files);
       const auto run = [&](const std::string& sizes, bool by_warpgroups) {
         CAPTURE(sizes);
         auto counted = emulate::compare(text, folder, sizes);
-        CHECK((counted["team_operations"] > 0) == by_warpgroups);
+        CHECK((counted["warpgroup_operations"] > 0) == by_warpgroups);
         CHECK(counted["read_bytes"] + counted["written_bytes"] ==
               (each.of_an_array ? emulate::interpreted_bytes : emulate::model_bytes)(
                   read_text(text, sizes_of(sizes)), planned, by_warpgroups ? as_run : by_warps));
@@ -284,56 +275,56 @@ TEST_CASE("whole numbers of inputs are compared in int", "[emulated][warpgroups]
 }
 
 TEST_CASE("arrays whose rows are not aligned are left to kernels of single warps", "[emulated][warpgroups]") {
-  const Case each{"teams_unaligned", product("m, k", "k, n"), {warpgroup_labels}, {}};
+  const Case each{"warpgroups_unaligned", matrix_product("m, k", "k, n"), {warpgroup_labels}, {}};
   const auto planned = plan(each, machine);
   const auto folder = emulate::build(each.name, planned.diagram, emitted(planned).files);
   const auto ran = emulate::harness(folder, "m=75 n=101 k=43");
   INFO(ran.output);
   CHECK(ran.status == 0);
-  CHECK(emulate::counts(ran.output)["team_operations"] == 0);
+  CHECK(emulate::counts(ran.output)["warpgroup_operations"] == 0);
   CHECK(emulate::counts(ran.output)["matrix_operations"] > 0);
 }
 
 TEST_CASE("the emulation finds mistakes planted in a kernel of warpgroups", "[emulated][warpgroups]") {
   SECTION("none") {
-    CHECK(says(planted("teams_none", "napkin_warpgroup_fence();", "napkin_warpgroup_fence();"), "good"));
+    CHECK(says(planted("warpgroups_none", "napkin_warpgroup_fence();", "napkin_warpgroup_fence();"), "good"));
   }
   SECTION("a wrong swizzle in a descriptor") {
-    CHECK_FALSE(says(planted("teams_swizzle", "napkin_operand<1, ", "napkin_operand<2, "), "good"));
+    CHECK_FALSE(says(planted("warpgroups_swizzle", "napkin_operand<1, ", "napkin_operand<2, "), "good"));
   }
   SECTION("a wrong distance between panels") {
-    CHECK_FALSE(says(planted("teams_leading", "<1>(O_sum[i_][0], a[i_][k], napkin_operand<1, 8192",
+    CHECK_FALSE(says(planted("warpgroups_leading", "<1>(O_sum[i_][0], a[i_][k], napkin_operand<1, 8192",
                              "<1>(O_sum[i_][0], a[i_][k], napkin_operand<1, 16384"),
                      "good"));
   }
   SECTION("a wait for a tile left out") {
-    CHECK(says(planted("teams_wait", "napkin_barrier_wait(V_smem_full + x_slot, x_phase);", ""), "on its way"));
+    CHECK(says(planted("warpgroups_wait", "napkin_barrier_wait(V_smem_full + x_slot, x_phase);", ""), "on its way"));
   }
   SECTION("a wait for an empty copy left out") {
-    CHECK(says(planted("teams_empty", "napkin_barrier_wait(x_empty + x_slot, x_phase ^ 1);", ""), "emulation: "));
+    CHECK(says(planted("warpgroups_empty", "napkin_barrier_wait(x_empty + x_slot, x_phase ^ 1);", ""), "emulation: "));
   }
   SECTION("a release before the tiles were read") {
-    const auto output = planted("teams_release", "napkin_warpgroup_commit();",
+    const auto output = planted("warpgroups_release", "napkin_warpgroup_commit();",
                                 "napkin_warpgroup_commit(); napkin_release(x_empty + x_slot);");
     CHECK_FALSE(says(output, "good"));
     CHECK(says(output, "emulation: "));
   }
   SECTION("a phase that never comes") {
-    CHECK(says(planted("teams_phase", "napkin_barrier_expect(K_smem_full + x_slot, 16384);",
+    CHECK(says(planted("warpgroups_phase", "napkin_barrier_expect(K_smem_full + x_slot, 16384);",
                        "napkin_barrier_expect(K_smem_full + x_slot, 16400);"),
                "wait forever"));
   }
   SECTION("a wait for products left out") {
-    CHECK_FALSE(says(planted("teams_products", "napkin_warpgroup_wait<0>();", ""), "good"));
+    CHECK_FALSE(says(planted("warpgroups_products", "napkin_warpgroup_wait<0>();", ""), "good"));
   }
   SECTION("a fence left out") {
-    CHECK(says(planted("teams_fence", "napkin_warpgroup_fence();", ""), "without a fence"));
+    CHECK(says(planted("warpgroups_fence", "napkin_warpgroup_fence();", ""), "without a fence"));
   }
   SECTION("a wrong place in a fragment") {
-    CHECK_FALSE(says(planted("teams_fragment", "p[i_][k * 2 + 1][0]", "p[i_][k * 2][0]"), "good"));
+    CHECK_FALSE(says(planted("warpgroups_fragment", "p[i_][k * 2 + 1][0]", "p[i_][k * 2][0]"), "good"));
   }
   SECTION("tiles released that a product on its way reads") {
-    const Case each{"teams_lasting", product("m, k", "k, n"), {warpgroup_labels}, {}};
+    const Case each{"warpgroups_lasting", matrix_product("m, k", "k, n"), {warpgroup_labels}, {}};
     const auto planned = plan(each, machine);
     CHECK(says(emulate::planted(each.name, planned.diagram, emitted(planned).files, "_warpgroups(",
                                 {{"napkin_release(k_empty + k_last)", "napkin_release(k_empty + k_slot)"}},
@@ -341,7 +332,7 @@ TEST_CASE("the emulation finds mistakes planted in a kernel of warpgroups", "[em
                "emulation: "));
   }
   SECTION("more registers than there are") {
-    CHECK(says(planted("teams_registers", "napkin_take_registers<240", "napkin_take_registers<256"),
+    CHECK(says(planted("warpgroups_registers", "napkin_take_registers<240", "napkin_take_registers<256"),
                "more registers than others gave"));
   }
 }

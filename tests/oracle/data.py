@@ -1,7 +1,7 @@
 """Data of all kinds for the inputs of a diagram."""
 import numpy as np
 
-from formats import INTEGERS, WIDE, round_to
+from formats import INTEGERS, WIDE, round_to, with_digits
 
 KINDS = ("ordinary", "offset", "outlier first", "outlier last", "alternating", "constant", "masked rows", "tiny", "huge")
 
@@ -31,8 +31,8 @@ def draw(generator, kind, type_, shape):
         values = values * 10.0 ** -scale
     elif kind == "huge":
         values = values * 10.0 ** scale
-    # Matrix units read 11 digits of tf32, and more units than those may multiply it: numbers have no more.
-    return round_to(round_to(values, "f16") if type_ == "tf32" else values, type_)
+    # Matrix units read 11 digits of a number of tf32, and other units all of them: with no more digits both read the same.
+    return round_to(with_digits(values, 11, -126) if type_ == "tf32" else values, type_)
 
 
 def draw_condition(generator, kind, shape):

@@ -113,7 +113,7 @@ class Emulated:
 
 
 def differences(diagram, sizes, inputs, outputs):
-    """What is wrong with each output. Matrix units add up products of 8 bits in few digits, until these are promoted."""
+    """What is wrong with each output. Matrix units add up products of 8 or 4 bits in few digits, until these are promoted."""
     arrays = evaluate(diagram, sizes, inputs)
     few_digits = any(kind in ("f8e4m3", "f8e5m2", "f4e2m1") for kind, _ in diagram.inputs.values())
     found = []

@@ -34,6 +34,12 @@ def is_integer(kind):
     return kind in INTEGERS
 
 
+def with_digits(values, digits, least):
+    """The nearest numbers with significands of so many bits, ties to even, and exponents from the least on."""
+    exponent = np.maximum(np.frexp(np.where(np.isfinite(values), values, 0))[1], least + 1)
+    return np.where(np.isfinite(values), np.ldexp(np.rint(np.ldexp(values, digits - exponent)), exponent - digits), values)
+
+
 def round_to(values, kind):
     """The nearest number of a format, ties to even. Integers and formats of eight bits saturate."""
     values = np.asarray(values, WIDE)
@@ -43,9 +49,7 @@ def round_to(values, kind):
         low, high, _ = INTEGERS[kind]
         return np.clip(np.rint(values), low, high)
     form = FORMATS[kind]
-    exponent = np.maximum(np.frexp(np.where(np.isfinite(values), values, 0))[1], form.least + 1)
-    rounded = np.where(np.isfinite(values), np.ldexp(np.rint(np.ldexp(values, form.digits - exponent)),
-                                                     exponent - form.digits), values)
+    rounded = with_digits(values, form.digits, form.least)
     beyond = form.greatest if form.saturates else WIDE(np.inf)
     return np.where(np.abs(rounded) > form.greatest, np.copysign(beyond, rounded), rounded)
 

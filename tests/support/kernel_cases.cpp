@@ -281,6 +281,17 @@ const std::vector<Case>& cases() {
   return all;
 }
 
+std::string matrix_product(const std::string& a, const std::string& b, const std::string& type,
+                           const std::string& result) {
+  return fmt::format(R"(diagram product
+axis m = 512; axis n = 512; axis k = 512
+input A: {2}[{0}]; input B: {2}[{1}]
+C: {3}[m, n] = sum[k](A[{0}] * B[{1}])
+output C
+)",
+                     a, b, type, result);
+}
+
 const Case& case_named(const std::string& name) {
   const auto& all = cases();
   return *std::find_if(all.begin(), all.end(), [&](const Case& each) { return each.name == name; });

@@ -21,6 +21,9 @@ struct Case {
   std::vector<std::string> run_sizes;  // "q=7 x=9", what the emulated kernels run with
 };
 const std::vector<Case>& cases();
+// C[m, n] = sum[k](A * B), all axes 512 long; `a` and `b` are the axes of A and B in their order, "m, k".
+std::string matrix_product(const std::string& a, const std::string& b, const std::string& type = "f16",
+                           const std::string& result = "f16");
 const Case& case_named(const std::string& name);
 
 // The diagram of a case, and its plan on a machine: an H100 where it is split by hand. Equal questions are searched

@@ -25,6 +25,33 @@ TEST_CASE("a group of a streamed axis is merged by a second kernel, or refused")
   CHECK(refused.err.find("error[E0303]: the parts of `x` are merged and have to be equal") != std::string::npos);
 }
 
+namespace {
+
+// How many keys say team, of which each is there with warpgroup and the same value.
+int count_repeated(const nlohmann::json& json) {
+  int count = 0;
+  for (const auto& [key, value] : json.items()) {
+    if (value.is_structured()) count += count_repeated(value);
+    const auto at = json.is_object() ? key.find("team") : std::string::npos;
+    if (at == std::string::npos) continue;
+    CAPTURE(key);
+    CHECK(json.at(std::string(key).replace(at, 4, "warpgroup")) == value);
+    ++count;
+  }
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("keys that say team are repeated with the word of CUDA") {
+  const auto ran = run_cli({"analyze", example("attention"), "--target", "h100-sxm5", "--format", "json"});
+  REQUIRE(ran.code == 0);
+  const auto configuration = nlohmann::json::parse(ran.out)["kernels"][0]["configuration"];
+  CHECK(count_repeated(configuration) > 20);
+  CHECK(configuration["warpgroup_rows"] == 64);
+  CHECK(configuration["pipelinings"][0]["occupancy"]["by_bytes"].contains("warpgroups_by_shared"));
+}
+
 TEST_CASE("in the ideal model a launch has one time, and its units take no longer") {
   for (const auto* name : {"attention", "matmul", "causal", "multi_head"}) {
     CAPTURE(name);

@@ -46,7 +46,7 @@ TEST_CASE("warpgroups in turn take what a simulation of them takes", "[configure
       IterationClocks clocks;
       clocks.leading = 1, clocks.pointwise = lanes, clocks.trailing = 1;
       clocks.bound = std::max(2.0, lanes);
-      const auto overlap = warpgroups == 1   ? Overlap::copies
+      const auto overlap = warpgroups == 1   ? Overlap::multistage
                            : warpgroups == 2 ? Overlap::ping_pong_of_two
                                              : Overlap::ping_pong_of_three;
       const double step = step_seconds(overlap, clocks, warpgroups);
@@ -110,7 +110,7 @@ TEST_CASE("blocks that nothing makes take turns hide part of what they could", "
   many.sizes = {{"q", 65536}};
   const auto two = configured(kernel_of_example("attention", flash + "; group q 32 at reg", hardware, many), hardware,
                               Model::machine);
-  const auto& beside = find(two, Overlap::beside);
+  const auto& beside = find(two, Overlap::co_resident);
   REQUIRE(beside.runs);
   CHECK(beside.occupancy.blocks == 2);
   double busiest = 0, all = 0;
@@ -124,7 +124,7 @@ TEST_CASE("blocks that nothing makes take turns hide part of what they could", "
     CHECK_FALSE(find(two, overlap).runs);
   CHECK(two.chosen == 2);
   CHECK(two.launch->time_s == *beside.launch_s);
-  CHECK(*find(two, Overlap::copies).launch_s > two.launch->time_s);
+  CHECK(*find(two, Overlap::multistage).launch_s > two.launch->time_s);
 }
 
 TEST_CASE("blocks do not take turns with each other", "[configure]") {
@@ -133,7 +133,7 @@ TEST_CASE("blocks do not take turns with each other", "[configure]") {
   many.sizes = {{"q", 65536}};
   const auto one = configured(kernel_of_example("attention", "group q 64, stream x 64 at smem", hardware, many),
                               hardware, Model::machine);
-  CHECK(find(one, Overlap::copies).occupancy.blocks >= 2);
+  CHECK(find(one, Overlap::multistage).occupancy.blocks >= 2);
   CHECK(one.warpgroups == 1);
   CHECK_FALSE(find(one, Overlap::ping_pong_of_two).runs);
   const auto two = configured(kernel_of_example("attention", "group q 128, stream x 64 at smem", hardware, many),

@@ -82,7 +82,7 @@ TEST_CASE("the paper's configuration of attention on Hopper", "[configure]") {
   CHECK(within.warpgroup_register_bytes == 598 * 128);
   CHECK(within.occupancy.warpgroups == 3);
   // O 128, S 64, P 64 of the step before, a step of Q of 32, of O of 8, and three scalars; two bytes each.
-  CHECK(find(made, Overlap::copies).warpgroup_register_bytes == (598 - 2 * 64) * 128);
+  CHECK(find(made, Overlap::multistage).warpgroup_register_bytes == (598 - 2 * 64) * 128);
   CHECK(made.bound == Resource::tensor);
   CHECK(clocks_of_column(made, "S_sum", Resource::tensor) == 2 * 384);
   CHECK(clocks_of_column(made, "O_sum", Resource::tensor) == 4 * 384);
@@ -101,11 +101,11 @@ TEST_CASE("numbers keep their own width on a chip", "[configure]") {
   const auto made = configured(kernel_of_example("attention", flash + "; group q 32 at reg", hardware, many), hardware,
                                Model::machine);
   // Of 128 rows: O 128 and S 64 in f32, three scalars, and a step of 16 of Q in f16.
-  CHECK(find(made, Overlap::copies).warpgroup_register_bytes == 128 * (4 * (128 + 64 + 3) + 2 * 16));
+  CHECK(find(made, Overlap::multistage).warpgroup_register_bytes == 128 * (4 * (128 + 64 + 3) + 2 * 16));
   CHECK(find(made, Overlap::intra_warpgroup).warpgroup_register_bytes == 128 * (4 * (128 + 64 + 3) + 2 * 16 + 2 * 64));
   // Q, and two of K and V; O goes where Q was.
-  CHECK(find(made, Overlap::beside).shared_bytes == (32 + 2 * 16) << 10);
-  CHECK(find(made, Overlap::copies).shared_bytes == (32 + 4 * 16) << 10);
+  CHECK(find(made, Overlap::co_resident).shared_bytes == (32 + 2 * 16) << 10);
+  CHECK(find(made, Overlap::multistage).shared_bytes == (32 + 4 * 16) << 10);
 }
 
 TEST_CASE("contractions read the core's memory once for every instruction's rows", "[configure]") {

@@ -174,7 +174,7 @@ TEST_CASE("warps are dealt to warpgroups, sixteen rows to each") {
   const auto warps = warpgroups(product(), "group m 160, n 128, stream k 64 at smem; group m 32, n 64 at reg");
   CHECK(labels(warps) == "group m 128, n 128, stream k 64 at smem; group m 16 at reg");
   CHECK(warps.warps == 8);
-  CHECK(warps.warpgroup == 4);
+  CHECK(warps.issuing_warps == 4);
   CHECK(warps.products.front().instruction->m == 64);
   // 64 is no part of 176: the block's piece is rounded, so that only the last of all pieces is ragged.
   CHECK(labels(warpgroups(product(), "group m 64, n 176, stream n 64, k 64 at smem; group m 16 at reg")) ==
@@ -321,7 +321,7 @@ TEST_CASE("a step that cannot be cut is not planned to overlap") {
       "diagram weights\naxis q = 4096; axis x = 4096; axis d = 128\ninput D: f32[q, x]; input V: f16[x, d]\n"
       "P: f16[q, x] = softmax[x](D[q, x])\nO: f16[q, d] = sum[x](P[q, x] * V[x, d])\noutput O\n";
   const auto one = warpgroups(weights, "group q 64, d 32, stream x 16 at smem; group q 16 at reg");
-  CHECK(one.planned == Overlap::beside);
+  CHECK(one.planned == Overlap::co_resident);
   CHECK_FALSE(one.step);
   CHECK(one.not_as_planned.empty());
   const std::string twice =
@@ -329,7 +329,7 @@ TEST_CASE("a step that cannot be cut is not planned to overlap") {
       "input V: f16[x, d]; input W: f16[d, e]\nP: f16[q, x] = softmax[x](sum[d](Q[q, d] * K[x, d]))\n"
       "O: f16[q, d] = sum[x](P[q, x] * V[x, d])\nY: f16[q, e] = sum[d](O[q, d] * W[d, e])\noutput Y\n";
   const auto outside = warpgroups(twice, "group q 64, stream x 64 at smem; group q 16 at reg");
-  CHECK(outside.planned == Overlap::copies);
+  CHECK(outside.planned == Overlap::multistage);
   CHECK(outside.not_as_planned.empty());
 }
 
@@ -338,7 +338,7 @@ TEST_CASE("as many blocks stand beside each other on a core as planned, where th
   const auto beside = warpgroups(text, "group k 1, r 1, q 64, stream x 64 at smem; group q 16 at reg");
   CHECK(beside.planned_blocks == 2);
   CHECK(beside.blocks == 2);
-  CHECK(beside.first_registers * (beside.warps + beside.warpgroup) * 32 * beside.blocks <= 65536);
+  CHECK(beside.first_registers * (beside.warps + beside.issuing_warps) * 32 * beside.blocks <= 65536);
   CHECK(beside.lane_registers + beside.loader_lane_registers <= 2 * beside.first_registers);
   CHECK(beside.registers <= beside.lane_registers);
   // A core has 228 KiB, of which each block takes 1 KiB more than it asks for.

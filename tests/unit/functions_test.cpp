@@ -101,6 +101,18 @@ std::vector<double> values_of(int digits, int least_exponent, double greatest) {
   return values;
 }
 
+struct Format {
+  Datatype type;
+  int digits, least_exponent;
+  double greatest;
+};
+// Sign, exponent and fraction bits as the formats are published; f8e4m3 has no infinity, 448 is its greatest.
+const std::vector<Format> formats = {{Datatype::f4e2m1, 2, 0, 6},
+                                     {Datatype::f8e4m3, 4, -6, 448},
+                                     {Datatype::f8e5m2, 3, -14, 57344},
+                                     {Datatype::f16, 11, -14, 65504},
+                                     {Datatype::bf16, 8, -126, 0x1.fep127}};
+
 // The nearest of sorted values, ties to the one at an even place; all by looking.
 double nearest_of(const std::vector<double>& values, double value) {
   std::size_t best = 0;
@@ -222,15 +234,16 @@ TEST_CASE("a reduction's identity is neutral, and its combine associates and com
     }
 }
 
+TEST_CASE("every narrow format of floating point says what it holds") {
+  for (const auto& format : datatypes()) {
+    const bool is_signed_float = format.round(0.5) == 0.5 && format.round(-0.5) == -0.5;
+    CAPTURE(format.name);
+    CHECK((format.bytes > 2 || !is_signed_float || std::ranges::count(formats, format.type, &Format::type) == 1));
+  }
+}
+
 TEST_CASE("rounding gives the nearest value of the type", "[functions]") {
-  struct Format {
-    Datatype type;
-    int digits, least_exponent;
-    double greatest;
-  };
-  // Sign, exponent and fraction bits as the formats are published; f8e4m3 has no infinity, 448 is its greatest.
-  const auto format = GENERATE(Format{Datatype::f8e4m3, 4, -6, 448}, Format{Datatype::f8e5m2, 3, -14, 57344},
-                               Format{Datatype::f16, 11, -14, 65504});
+  const auto format = GENERATE(from_range(formats));
   const auto values = values_of(format.digits, format.least_exponent, format.greatest);
   std::mt19937 random(4);
   std::uniform_real_distribution<double> exponent(format.least_exponent - format.digits - 1,

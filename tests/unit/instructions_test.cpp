@@ -44,7 +44,7 @@ TEST_CASE("lanes hold every entry of a fragment once") {
     }
 }
 
-TEST_CASE("all instructions of warps and of teams sum in one tile") {
+TEST_CASE("all instructions of warps and of warpgroups sum in one tile") {
   for (const auto& rows : {matrix_instructions(), part_instructions(), warpgroup_instructions()})
     for (const auto& row : rows) {
       CAPTURE(row.name);
@@ -117,7 +117,7 @@ TEST_CASE("a number that becomes two is where the functions of products in parts
     }
 }
 
-TEST_CASE("one architecture has the instructions of teams") {
+TEST_CASE("one architecture has the instructions of warpgroups") {
   CHECK(has_warpgroup_instructions("sm_90a"));
   for (const auto* other : {"sm_90", "sm_80", "sm_89", "sm_100a", ""}) CHECK_FALSE(has_warpgroup_instructions(other));
 }

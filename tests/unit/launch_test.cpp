@@ -63,9 +63,9 @@ TEST_CASE("warpgroups of one block that take no turns do the same at the same ti
   const auto blocks = configured("group q 128, stream x 64 at smem; group q 32 at reg", hardware);
   const auto block = configured("group q 128, stream x 128 at smem; group q 16 at reg", hardware);
   REQUIRE(block.warpgroups == 2);
-  REQUIRE(find(block, Overlap::copies).occupancy.blocks == 1);
-  CHECK(find(blocks, Overlap::beside).runs);
-  CHECK_FALSE(find(block, Overlap::beside).runs);
+  REQUIRE(find(block, Overlap::multistage).occupancy.blocks == 1);
+  CHECK(find(blocks, Overlap::co_resident).runs);
+  CHECK_FALSE(find(block, Overlap::co_resident).runs);
   CHECK(block.launch->time_s > 1.03 * blocks.launch->time_s);
 }
 

@@ -38,7 +38,7 @@ std::string cut(OverlappedMainloop& step, const Lowered& lowered, const WarpNest
   divide_products(step, found.products);
   if (step.leading.empty()) return "no product that needs only loaded tiles begins its iteration";
   if (step.trailing.empty()) return "no product follows the other operations of its iteration";
-  const auto warpgroups = lowered.warps / lowered.warpgroup;
+  const auto warpgroups = lowered.warps / lowered.issuing_warps;
   const bool turns = in_turn(planned.overlap);
   step.warpgroups = turns ? std::max<std::int64_t>(ping_pong_groups(planned.overlap, warpgroups), 1) : 1;
   const auto needed =

@@ -5,7 +5,7 @@
 
 namespace napkin {
 
-// Warpgroups in ping-pong have the matrix units in turn.
+// True for ping-pong, in which warpgroups use the matrix units one after another.
 bool in_turn(Overlap);
 // The least number of warpgroups that may take turns among themselves such that all warpgroups of a block do; 0 if the
 // block has fewer than the overlap names.

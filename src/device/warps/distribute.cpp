@@ -20,7 +20,7 @@ WarpNest begin(const Lowered& lowered) {
   found.partition = lowered.kernel.partition;
   found.nest = lowered.nest;
   found.block_level = lowered.block_level;
-  found.warps = lowered.warps, found.warpgroup = lowered.warpgroup;
+  found.warps = lowered.warps, found.issuing_warps = lowered.issuing_warps;
   found.blocks = lowered.blocks, found.planned_blocks = lowered.planned.blocks;
   found.planned_stages = lowered.planned.stages;
   found.keeps = lowered.planned.keeps;
@@ -90,7 +90,7 @@ Partition without_streams_of_warps(Partition partition, const Hardware& hardware
   });
   return partition;
 }
-std::variant<WarpNest, Refused> fit(const Kernel& kernel, const Hardware& hardware, int warpgroup,
+std::variant<WarpNest, Refused> fit(const Kernel& kernel, const Hardware& hardware, int issuing_warps,
                                     const Planned& planned, bool spreads) {
   const auto leaf = hardware.levels.size() - 1;
   auto fitted = kernel;
@@ -98,14 +98,15 @@ std::variant<WarpNest, Refused> fit(const Kernel& kernel, const Hardware& hardwa
   align(fitted.partition, leaf);
   for (;;) {
     try {
-      if (warpgroup > 1) nest_pieces(fitted.partition, leaf);
-      auto result = attempt_with_blocks({fitted, hardware, planned, warpgroup});
-      if (warpgroup > 1) result.scheduler = schedule_tiles(make_kernel(kernel.derivation, fitted.partition), hardware);
-      if (warpgroup > 1) result.tiles = with_shares(result);
+      if (issuing_warps > 1) nest_pieces(fitted.partition, leaf);
+      auto result = attempt_with_blocks({fitted, hardware, planned, issuing_warps});
+      if (issuing_warps > 1)
+        result.scheduler = schedule_tiles(make_kernel(kernel.derivation, fitted.partition), hardware);
+      if (issuing_warps > 1) result.tiles = with_shares(result);
       return result;
     } catch (const Infeasible& why) {
       const auto before = fitted.partition;
-      const bool repaired = repair(fitted.partition, why, kernel.program.scratch, leaf, warpgroup, spreads);
+      const bool repaired = repair(fitted.partition, why, kernel.program.scratch, leaf, issuing_warps, spreads);
       if (!repaired || fitted.partition == before || !illegal(*kernel.derivation, hardware, fitted.partition).empty())
         return Refused{why.reason, {}};
     }
@@ -122,16 +123,16 @@ double piece_of(const Partition& partition, std::size_t leaf) {
 }
 // If pieces had to become shorter, tries again with more warps that share the same rows, and keeps the result with the
 // longer pieces.
-std::variant<WarpNest, Refused> distribute(const Kernel& kernel, const Hardware& hardware, int warpgroup,
+std::variant<WarpNest, Refused> distribute(const Kernel& kernel, const Hardware& hardware, int issuing_warps,
                                            const Planned& planned) {
   const auto leaf = hardware.levels.size() - 1;
   const auto length = [&](const auto& result) {
     const auto* nest = std::get_if<WarpNest>(&result);
     return nest ? piece_of(nest->partition, leaf) : 0;
   };
-  auto shortened = fit(kernel, hardware, warpgroup, planned, false);
+  auto shortened = fit(kernel, hardware, issuing_warps, planned, false);
   if (length(shortened) >= piece_of(kernel.partition, leaf)) return shortened;
-  auto spread = fit(kernel, hardware, warpgroup, planned, true);
+  auto spread = fit(kernel, hardware, issuing_warps, planned, true);
   return length(spread) > length(shortened) ? spread : shortened;
 }
 

@@ -20,7 +20,7 @@ std::int64_t divisor(std::int64_t length, std::int64_t most) {
 struct Fitting {
   Partition& partition;
   std::size_t leaf;
-  int warpgroup;
+  int issuing_warps;
 
   Split* of_warps(WireId wire) const { return find_split(partition, wire, true, leaf); }
   Split* of_block(WireId wire) const { return find_split(partition, wire, false, leaf); }
@@ -34,7 +34,7 @@ bool shorten(const Fitting& fitting, WireId wire) {
   auto* piece = warps ? warps : block;
   if (!piece || piece->size <= fragment) return false;
   const auto parts = warps && block ? std::max<std::int64_t>(block->size / warps->size, 1) : 1;
-  const auto step = fitting.warpgroup > 1 && piece->size > panel ? panel : fragment;
+  const auto step = fitting.issuing_warps > 1 && piece->size > panel ? panel : fragment;
   piece->size = (piece->size - 1) / step * step;
   if (warps && block) block->size = piece->size * parts;
   return true;
@@ -43,8 +43,8 @@ bool shorten(const Fitting& fitting, WireId wire) {
 bool take_warp(const Fitting& fitting, WireId wire) {
   auto* warps = fitting.of_warps(wire);
   auto* block = fitting.of_block(wire);
-  if (!warps || !block || block->size <= warps->size * fitting.warpgroup) return false;
-  block->size = (block->size - 1) / (warps->size * fitting.warpgroup) * warps->size * fitting.warpgroup;
+  if (!warps || !block || block->size <= warps->size * fitting.issuing_warps) return false;
+  block->size = (block->size - 1) / (warps->size * fitting.issuing_warps) * warps->size * fitting.issuing_warps;
   return true;
 }
 // Removes the stream over the rows of a block. If it is the outermost stream, nothing outlives its iterations, so that
@@ -66,12 +66,12 @@ bool unstream_rows(const Fitting& fitting, WireId wire) {
 bool divide_rows(const Fitting& fitting, const Infeasible& why) {
   const auto wire = *why.divided;
   auto* block = fitting.of_block(wire);
-  const auto rows = fragment * fitting.warpgroup;
+  const auto rows = fragment * fitting.issuing_warps;
   if (!block) return false;
   if (block->kind == SplitKind::stream) return unstream_rows(fitting, wire);
   if (block->size * 2 <= rows && !why.may_grow) return false;
   block->size = std::max(block->size / rows, std::int64_t{1}) * rows;
-  const auto of_warp = block->size % (why.rows_of_warp * fitting.warpgroup) == 0 ? why.rows_of_warp : fragment;
+  const auto of_warp = block->size % (why.rows_of_warp * fitting.issuing_warps) == 0 ? why.rows_of_warp : fragment;
   std::erase_if(fitting.partition.splits, [&](const Split& s) { return s.level == fitting.leaf; });
   fitting.partition.splits.push_back({SplitKind::group, wire, of_warp, fitting.leaf});
   return true;
@@ -80,16 +80,16 @@ bool divide_rows(const Fitting& fitting, const Infeasible& why) {
 bool spread(const Fitting& fitting, WireId wire) {
   auto* warps = fitting.of_warps(wire);
   if (!warps || warps->size <= fragment || !fitting.of_block(wire) ||
-      (fitting.warpgroup == 1 && warps->size % (2 * fragment) != 0))
+      (fitting.issuing_warps == 1 && warps->size % (2 * fragment) != 0))
     return false;
-  warps->size = fitting.warpgroup > 1 ? fragment : warps->size / 2;
+  warps->size = fitting.issuing_warps > 1 ? fragment : warps->size / 2;
   return true;
 }
 // Removes a warpgroup if the rows are the longer side of the block, because a block with similar sides loads least. If
 // the other side is only streamed, no warpgroup is removed and that side is shortened instead, because the bytes that a
 // stream loads do not depend on the length of its tiles.
 bool give_up_warpgroup(const Fitting& fitting, const std::vector<WireId>& wires) {
-  if (fitting.warpgroup == 1 || wires.size() < 2) return false;
+  if (fitting.issuing_warps == 1 || wires.size() < 2) return false;
   const auto is_rows = [&](WireId wire) { return fitting.of_warps(wire) != nullptr; };
   const auto rows = std::ranges::find_if(wires, is_rows);
   const auto other = std::ranges::find_if_not(wires, is_rows);
@@ -143,9 +143,9 @@ void nest_pieces(Partition& partition, std::size_t leaf) {
     for (auto inner = splits.rbegin(); inner != outer; ++inner)
       if (inner->wire == outer->wire && inner->level != leaf) outer->size = round_up(outer->size, inner->size);
 }
-bool repair(Partition& partition, const Infeasible& why, const Diagram& diagram, std::size_t leaf, int warpgroup,
+bool repair(Partition& partition, const Infeasible& why, const Diagram& diagram, std::size_t leaf, int issuing_warps,
             bool spreads) {
-  const Fitting fitting{partition, leaf, warpgroup};
+  const Fitting fitting{partition, leaf, issuing_warps};
   if (why.divided) return divide_rows(fitting, why);
   for (const auto& single : why.single) take_single(fitting, single);
   if (!why.single.empty()) return true;

@@ -48,6 +48,6 @@ void nest_pieces(Partition&, std::size_t leaf);
 // Makes one change that brings the partition closer to feasible; false if no change is left. Warps stay in groups of
 // `warpgroup`. With `spreads`, more warps share the same rows before pieces become shorter. The caller checks whether
 // the partition is then legal.
-bool repair(Partition&, const Infeasible&, const Diagram&, std::size_t leaf, int warpgroup, bool spreads);
+bool repair(Partition&, const Infeasible&, const Diagram&, std::size_t leaf, int issuing_warps, bool spreads);
 
 }  // namespace napkin

@@ -13,7 +13,7 @@
 
 namespace napkin {
 
-constexpr std::int64_t row_tile = rows_of_fragment, column_tile = accumulator_tile.columns,
+constexpr std::int64_t row_tile = accumulator_tile.rows, column_tile = accumulator_tile.columns,
                        column_pair = accumulator_tile.square() * column_tile;
 
 using Extents = Lengths;
@@ -24,10 +24,10 @@ struct Attempt {
   const Kernel& kernel;
   const Hardware& hardware;
   const Planned& planned;
-  int warpgroup = 1;        // warps that issue an instruction together
+  int issuing_warps = 1;    // warps that issue an instruction together
   std::int64_t blocks = 1;  // that should run at the same time on an SM
 
-  bool by_warpgroups() const { return warpgroup > 1; }
+  bool by_warpgroups() const { return issuing_warps > 1; }
   std::size_t leaf() const { return hardware.levels.size() - 1; }
   bool is_split(WireId wire) const { return find_split(kernel.partition, wire, false, leaf()) != nullptr; }
 };

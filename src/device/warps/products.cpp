@@ -18,7 +18,7 @@ constexpr std::int64_t most_warpgroups = 7;  // that compute in a block of 1024 
 // in parts if that is faster than arithmetic on lanes.
 const MatrixInstruction* instruction_of(const Lowered& lowered, const FactorPair& both) {
   const auto [a, b] = types_of(lowered.diagram(), both);
-  if (a == b) return find_matrix_instruction(a, lowered.warpgroup);
+  if (a == b) return find_matrix_instruction(a, lowered.issuing_warps);
   const auto type = lowered.by_warpgroups() ? std::nullopt : multiplied_as(lowered.diagram(), {a, b}, lowered.hardware);
   if (!type) return nullptr;
   return parts_of(a, b) > 1 ? find_part_instruction(a, b) : find_matrix_instruction(*type);
@@ -61,7 +61,7 @@ std::optional<Product> as_product(const Lowered& lowered, const Placed<Compute>&
   if (std::ranges::any_of(compute->column.over, is_other)) return {};
   const auto* instruction = factors->instruction;
   if (!instruction->formats)
-    instruction = find_matrix_instruction(instruction->operands, lowered.warpgroup, extents[along.index]);
+    instruction = find_matrix_instruction(instruction->operands, lowered.issuing_warps, extents[along.index]);
   return Product{.compute = compute,
                  .instruction = instruction,
                  .over = along,
@@ -131,7 +131,7 @@ std::vector<WireId> row_wires(const Lowered& lowered, const std::vector<Product>
 // True if a block has more than half as many rows as a warpgroup. A wire that no block splits is not divided.
 bool fills_warpgroups(const Attempt& attempt, WireId rows) {
   const auto* block = find_split(attempt.kernel.partition, rows, false, attempt.leaf());
-  return block && block->size * 2 > row_tile * attempt.warpgroup;
+  return block && block->size * 2 > row_tile * attempt.issuing_warps;
 }
 WireId choose_rows(const Lowered& lowered, const std::vector<Product>& products) {
   auto wires = row_wires(lowered, products, false);
@@ -145,12 +145,12 @@ WireId choose_rows(const Lowered& lowered, const std::vector<Product>& products)
 }
 std::int64_t planned_rows_of_warp(const Lowered& lowered, WireId rows) {
   if (lowered.planned.rows != rows) return row_tile;
-  return std::max(lowered.planned.warpgroup_rows / lowered.warpgroup / row_tile, std::int64_t{1}) * row_tile;
+  return std::max(lowered.planned.warpgroup_rows / lowered.issuing_warps / row_tile, std::int64_t{1}) * row_tile;
 }
 // A piece with fewer rows than a warpgroup may become longer if the axis is long enough, and every SM still gets a
 // block.
 bool may_fill_warpgroups(const Lowered& lowered, WireId rows) {
-  const auto least = row_tile * lowered.warpgroup;
+  const auto least = row_tile * lowered.issuing_warps;
   if (!lowered.hardware.core || lowered.size(rows) < least) return false;
   std::int64_t blocks = 1;
   for (const auto& group : lowered.nest->groups)
@@ -164,15 +164,15 @@ void check_rows(const Lowered& lowered, WireId rows) {
   const auto planned = planned_rows_of_warp(lowered, rows);
   const auto found = lowered.parts.find(rows);
   const bool divided = lowered.parts.size() == 1 && found != lowered.parts.end() &&
-                       found->second.size % row_tile == 0 && found->second.parts % lowered.warpgroup == 0 &&
+                       found->second.size % row_tile == 0 && found->second.parts % lowered.issuing_warps == 0 &&
                        found->second.size <= planned;
   if (!divided)
     throw Infeasible{.reason = fmt::format("the rows along {} do not divide among warpgroups of {} warps",
-                                           lowered.name(rows), lowered.warpgroup),
+                                           lowered.name(rows), lowered.issuing_warps),
                      .divided = rows,
                      .rows_of_warp = planned,
                      .may_grow = may_fill_warpgroups(lowered, rows)};
-  if (lowered.warps > most_warpgroups * lowered.warpgroup)
+  if (lowered.warps > most_warpgroups * lowered.issuing_warps)
     throw Infeasible{.reason = "its rows need more warpgroups than a block can have", .fewer_warps = {rows}};
 }
 

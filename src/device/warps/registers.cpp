@@ -159,7 +159,7 @@ std::int64_t most_held(const LoopNest& nest, const std::function<std::int64_t(Bu
 Registers count_registers(const Lowered& lowered, const WarpNest& found, WireId rows) {
   Registers registers;
   if (lowered.by_warpgroups()) {
-    const auto shares = shares_of_warpgroups(lowered.warps / lowered.warpgroup, lowered.blocks, lowered.hardware);
+    const auto shares = shares_of_warpgroups(lowered.warps / lowered.issuing_warps, lowered.blocks, lowered.hardware);
     registers.first = shares.first, registers.lane = shares.lanes, registers.loader_lane = shares.copying;
   }
   registers.most = lowered.by_warpgroups() ? registers.lane : share_of_single_warps(lowered);

@@ -44,8 +44,8 @@ void NestPrinter::words(const std::string& by, const std::string& filled) {
       warps_.registers, warps_.registers - warps_.registers_beside, warps_.registers_beside, warps_.most_registers));
   constexpr auto rows = accumulator_tile.rows;
   const auto of_warps = [&](const Split& group) {
-    return warps_.warpgroup > 1 && group.size > rows
-               ? fmt::format("for each warp, {} of every {}", rows, rows * warps_.warpgroup)
+    return warps_.issuing_warps > 1 && group.size > rows
+               ? fmt::format("for each warp, {} of every {}", rows, rows * warps_.issuing_warps)
                : std::string("one tile for each warp");
   };
   for (const auto& group : nest_.groups)
@@ -93,7 +93,7 @@ void NestPrinter::warps() {
     auto number = faster == 1 ? lanes.warp : fmt::format("{} / {}", lanes.warp, faster);
     if (!slowest) number += fmt::format(" % {}", each.most());
     if (each.around.is_whole()) page_.limit(each.group->wire);
-    if (warps_.warpgroup > 1 && each.group->size > accumulator_tile.rows) {
+    if (warps_.issuing_warps > 1 && each.group->size > accumulator_tile.rows) {
       rows_of_warpgroup(each);
       continue;
     }
@@ -104,8 +104,8 @@ void NestPrinter::warps() {
 }
 // The rows of a warpgroup are consecutive. Each instruction covers the next rows, and each warp has one tile of them.
 void NestPrinter::rows_of_warpgroup(const GroupPrinter::Entered& rows) {
-  const auto together = accumulator_tile.rows * warps_.warpgroup, all = rows.group->size * warps_.warpgroup;
-  const auto offset = fmt::format("{0} / {1} * {2} + {0} % {1} * {3}", columns_.lanes.warp, warps_.warpgroup, all,
+  const auto together = accumulator_tile.rows * warps_.issuing_warps, all = rows.group->size * warps_.issuing_warps;
+  const auto offset = fmt::format("{0} / {1} * {2} + {0} % {1} * {3}", columns_.lanes.warp, warps_.issuing_warps, all,
                                   accumulator_tile.rows);
   groups_.print(rows, offset, all - together + accumulator_tile.rows);
 }

@@ -21,7 +21,7 @@ struct Counts {
     if (std::getenv("NAPKIN_EMULATION_COUNTS"))
       std::fprintf(stderr,
                    "read_bytes %lld\nwritten_bytes %lld\nload_conflicts %lld\nstore_conflicts %lld\n"
-                   "matrix_operations %lld\nteam_operations %lld\nmatrix_loads %lld\nbarriers %lld\n"
+                   "matrix_operations %lld\nwarpgroup_operations %lld\nmatrix_loads %lld\nbarriers %lld\n"
                    "boxes_left %lld\n",
                    read_bytes, written_bytes, load_conflicts, store_conflicts, matrix_operations, warpgroup_operations,
                    matrix_loads, barriers, boxes_left);

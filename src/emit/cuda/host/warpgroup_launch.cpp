@@ -34,7 +34,7 @@ std::vector<TileMap> store_maps(const WarpNest& warps) {
     TileMap map{array, std::vector<std::int64_t>(warps.nest->scratch.at(array).wires.size(), 1),
                 tile.layout.panel * tile.layout.bytes};
     const bool across = warps.nest->scratch.at(array).wires[*tile.column] == *warps.arrays.at(id).rows;
-    map.box[*tile.row] = across ? tile.layout.rows : warps.warpgroup * accumulator_tile.rows;
+    map.box[*tile.row] = across ? tile.layout.rows : warps.issuing_warps * accumulator_tile.rows;
     map.box[*tile.column] = tile.layout.panel;
     all.push_back(map);
   }
@@ -84,7 +84,7 @@ std::vector<ArrayId> read_in_place(const WarpNest& warps) {
 
 ThreadedKernel warpgroup_launch(const WarpNest& warps, const Hardware& hardware) {
   auto launch = warp_launch(warps, hardware);
-  launch.threads += warps.warpgroup * static_cast<int>(lanes_of_warp);
+  launch.threads += warps.issuing_warps * static_cast<int>(lanes_of_warp);
   return launch;
 }
 

@@ -112,7 +112,7 @@ struct alignas(count * sizeof(T) < 16 ? count * sizeof(T) : 16) napkin_values {
   T at[count];
 };
 
-// A vector of an array, of which so many numbers are left; 0 stands for the others.
+// A vector of an array: `left` numbers are left, and the rest of the vector is 0.
 template <int count, class T>
 __device__ __forceinline__ napkin_values<T, count> napkin_read_vector(const T* from, int left) {
   using Values = napkin_values<T, count>;

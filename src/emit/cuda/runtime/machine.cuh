@@ -33,7 +33,7 @@ template <class T>
 __device__ __forceinline__ void napkin_global_write(T* at, T value) {
   *at = value;
 }
-// The same number for all of so many threads.
+// Reads the same number for all `threads` threads.
 template <int threads, class T>
 __device__ __forceinline__ T napkin_read_once(const T* at) {
   return *at;

@@ -27,7 +27,7 @@ template <class T>
 __device__ __forceinline__ bool napkin_begins_word(napkin_packed<T> one) {
   return one.at % 8 == 0 && (reinterpret_cast<size_t>(one.from) + one.at / 2) % 4 == 0;
 }
-// Of a row of which so many numbers are left; 0 stands for the others. Two that share a byte are read at once.
+// Reads from a row with `left` numbers left, and 0 beyond its end. Two numbers that share a byte are read at once.
 template <int words, class T>
 __device__ __forceinline__ void napkin_read_packed(napkin_packed<T> from, long long step, int left,
                                                    unsigned (&fours)[2 * words]) {

@@ -1,4 +1,4 @@
-// A vector of an array whose numbers share bytes, of which so many are left; 0 stands for the others.
+// A vector of an array whose numbers share bytes: `left` numbers are left, and the rest of the vector is 0.
 template <int count, class T>
 __device__ __forceinline__ napkin_values<typename T::number, count> napkin_read_vector(napkin_packed<T> from,
                                                                                        int left) {

@@ -1,5 +1,5 @@
-// The same part of a tile that leaves, by all threads of its warpgroup: so many rows from one row and column on, of which
-// so many are inside of the array.
+// All threads of a warpgroup store rows x columns numbers of an output tile, from (row, column) on. rows_left and
+// columns_left are how many of them lie inside of the array.
 template <int rows, int columns, int tile_rows, int panel, int bits, class T>
 __device__ __forceinline__ void napkin_store_numbers(const T* tile, int row, int column, T* to, long long row_step,
                                                      int rows_left, int columns_left) {

@@ -12,7 +12,7 @@ __device__ __forceinline__ unsigned long long napkin_operand(const T* begin) {
 }
 
 #ifdef NAPKIN_DEBUG
-// Where mistakes are looked for, a wait gives up after so many tries, and says which barrier of which block it was.
+// In debug builds a wait gives up after this many tries, and says which barrier of which block it was.
 #ifndef NAPKIN_DEBUG_TRIES
 #define NAPKIN_DEBUG_TRIES (1 << 26)
 #endif

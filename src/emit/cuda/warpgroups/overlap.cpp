@@ -39,10 +39,10 @@ void OverlapPrinter::turn_words() {
 void OverlapPrinter::begin_turns() {
   if (!warps_.is_ping_pong()) return;
   const auto warpgroups = warps_.step->warpgroups;
-  const bool all = warpgroups == warps_.warps / warps_.warpgroup;
+  const bool all = warpgroups == warps_.warps / warps_.issuing_warps;
   warpgroup_ = page_.pool.fresh("warpgroup"), turn_ = page_.pool.fresh("turn"),
   next_turn_ = page_.pool.fresh("next_turn");
-  out_.line(fmt::format("const int {} = threadIdx.x / {};", warpgroup_, warps_.warpgroup * lanes_of_warp));
+  out_.line(fmt::format("const int {} = threadIdx.x / {};", warpgroup_, warps_.issuing_warps * lanes_of_warp));
   out_.line(fmt::format("const int {} = {} + 1;  // the named barrier where it waits for its turn", turn_, warpgroup_));
   out_.line(fmt::format("const int {} = {}({} + 1) % {} + 1;", next_turn_,
                         all ? "" : fmt::format("{0} / {1} * {1} + ", warpgroup_, warpgroups), warpgroup_, warpgroups));

@@ -180,7 +180,7 @@ class WarpgroupPrinter : OverlapPrinter {
   // The warpgroup that copies
 
   void copying_warpgroup() {
-    const auto computing = page_.kernel.threads - warps_.warpgroup * lanes_of_warp;
+    const auto computing = page_.kernel.threads - warps_.issuing_warps * lanes_of_warp;
     out_.open(fmt::format("if (threadIdx.x >= {})", computing));
     if (warps_.loader_lane_registers > 0)
       out_.line(fmt::format("napkin_give_registers<{}, {}>();", warps_.loader_lane_registers, warps_.first_registers));

@@ -226,7 +226,7 @@ std::int64_t FragmentPrinter::row_step(WireId rows) const {
   const bool divided = std::any_of(groups.begin(), groups.end(), [&](const Split& group) {
     return group.wire == rows && group.level > page_.kernel.block_level;
   });
-  return accumulator_tile.rows * (divided ? warps_.warpgroup : 1);
+  return accumulator_tile.rows * (divided ? warps_.issuing_warps : 1);
 }
 void FragmentPrinter::place_column(const Grid& grid, Here& here) {
   const auto eight = fmt::format("{} * {}", here.column, accumulator_tile.columns);

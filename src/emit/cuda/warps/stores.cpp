@@ -18,7 +18,7 @@ void FragmentPrinter::store(BufferId id) {
   out_.line("napkin_store_ready();");
   out_.open(fmt::format("if (!{})", stores.at(id).mapped));
   copy_numbers(id);
-  out_.close(fmt::format("}} else if (threadIdx.x % {} == 0) {{", warps_.warpgroup * lanes_of_warp));
+  out_.close(fmt::format("}} else if (threadIdx.x % {} == 0) {{", warps_.issuing_warps * lanes_of_warp));
   out_.deepen();
   copy_boxes(id);
   out_.close();
@@ -87,9 +87,9 @@ void FragmentPrinter::stage_matrices(BufferId id) {
 
 // Where the warpgroup's rows of the current instruction begin, relative to the block's rows.
 std::string FragmentPrinter::first_row(BufferId id) const {
-  const auto tiles = warps_.arrays.at(id).row_tiles, rows = warps_.warpgroup * accumulator_tile.rows;
-  return tiles == 1 ? fmt::format("{} / {} * {}", lanes.warp, warps_.warpgroup, rows)
-                    : fmt::format("({} / {} * {} + {}) * {}", lanes.warp, warps_.warpgroup, tiles, lanes.row, rows);
+  const auto tiles = warps_.arrays.at(id).row_tiles, rows = warps_.issuing_warps * accumulator_tile.rows;
+  return tiles == 1 ? fmt::format("{} / {} * {}", lanes.warp, warps_.issuing_warps, rows)
+                    : fmt::format("({} / {} * {} + {}) * {}", lanes.warp, warps_.issuing_warps, tiles, lanes.row, rows);
 }
 // The position of the first of these rows in the array.
 std::string FragmentPrinter::first_stored(BufferId id, WireId wire) const {
@@ -104,12 +104,12 @@ void FragmentPrinter::copy_boxes(BufferId id) {
   const auto& wires = page_.diagram.at(page_.nest.at(id).array).wires;
   const auto& layout = warps_.stores.at(id).layout;
   const bool across = lies_across(id);
-  const auto rows = warps_.warpgroup * accumulator_tile.rows;
+  const auto rows = warps_.issuing_warps * accumulator_tile.rows;
   for (std::int64_t begin = 0; begin < (across ? rows : layout.columns); begin += layout.panel) {
     std::string at;
     for (const auto wire : wires) at += ", " + first_stored(id, wire) + (wire == wires.back() ? further(begin) : "");
     out_.line(fmt::format("{}(&{}, {} + {} / {} * {}{}{});", tile_store_name(wires.size()), stores.at(id).map,
-                          stores.at(id).tile, lanes.warp, warps_.warpgroup,
+                          stores.at(id).tile, lanes.warp, warps_.issuing_warps,
                           rows * (across ? layout.rows : layout.panel), further(begin * layout.rows), at));
   }
   out_.line("napkin_store_commit();");
@@ -121,7 +121,7 @@ void FragmentPrinter::copy_numbers(BufferId id) {
   const auto& grid = warps_.arrays.at(id);
   const auto& layout = warps_.stores.at(id).layout;
   const bool across = lies_across(id);
-  const auto rows = warps_.warpgroup * accumulator_tile.rows;
+  const auto rows = warps_.issuing_warps * accumulator_tile.rows;
   const auto along = across ? *grid.columns : *grid.rows;  // the wire from one row of the tile to the next
   std::vector<std::string> at;
   for (const auto wire : wires) at.push_back(first_stored(id, wire));
@@ -131,7 +131,7 @@ void FragmentPrinter::copy_numbers(BufferId id) {
     const auto& end = (wire == *grid.rows ? page_.shared : page_.own)[wire.index].end;
     return fmt::format("{} - ({})", end, first_stored(id, wire));
   };
-  const auto warpgroup = fmt::format("{} / {} * {}", lanes.warp, warps_.warpgroup, rows);
+  const auto warpgroup = fmt::format("{} / {} * {}", lanes.warp, warps_.issuing_warps, rows);
   out_.line(fmt::format("napkin_store_numbers<{}, {}, {}, {}, {}>({}, {}, {}, &{}[{}], (long long){}, {}, {});",
                         across ? layout.rows : rows, across ? rows : layout.columns, layout.rows, layout.panel,
                         layout.bits, stores.at(id).tile, across ? "0" : warpgroup, across ? warpgroup : "0",
