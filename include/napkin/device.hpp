@@ -61,6 +61,7 @@ struct StagedTile {
   SharedTile layout;
   std::optional<std::size_t> row, column;  // the dimensions of the array whose piece is longer than 1
   std::int64_t copies = 1;                 // stages: all but one are loaded for later iterations
+  std::int64_t together = 16;              // bytes that lanes copy together, to which its rows are aligned
   std::int64_t begin = 0;                  // in bytes
   bool of_products = true;                 // else only columns that are no products read it
   bool covers = true;                      // it has room for whole fragments, which may reach past the end of a piece

@@ -98,11 +98,13 @@ struct Pipelining {
   Occupancy occupancy;
   std::int64_t stages = 1;  // of every streamed tile
   bool within = false;      // products of a warpgroup overlap its other operations
-  double latency_s = 0;     // lower bound of an iteration: the latency of its tiles, divided by the tiles in flight
-  bool runs = false;        // the warpgroups that it needs fit
-  double unevenness = 1;    // time of the busiest partition of a core over the average of all
-  double step_s = 0;        // an iteration of one block, with the other blocks of its core running
-  double utilization = 0;   // of the unit that most of the kernel's operations run on; at most 1
+  // A lower bound of an iteration: the latency of its tiles over the tiles in flight, and, for single warps, their own
+  // instructions over the blocks on the core.
+  double latency_s = 0;
+  bool runs = false;               // the warpgroups that it needs fit
+  double unevenness = 1;           // time of the busiest partition of a core over the average of all
+  double step_s = 0;               // an iteration of one block, with the other blocks of its core running
+  double utilization = 0;          // of the unit that most of the kernel's operations run on; at most 1
   std::optional<double> launch_s;  // of the whole launch with this overlap; none if it does not run
   struct Event {
     std::string column;

@@ -116,7 +116,11 @@ __device__ __forceinline__ void {2}(void* row, const unsigned* from) {{
 }
 
 std::string definition(const AsyncCopy& row) {
-  return fmt::format(R"(// {0} bytes into shared memory, of which `count` are copied and the others 0.
+  return fmt::format(R"(// {0} bytes into shared memory: all of them, or `count`, and then the others are 0.
+__device__ __forceinline__ void {1}(void* to, const void* from) {{
+  const unsigned place = static_cast<unsigned>(__cvta_generic_to_shared(to));
+  asm volatile("{2} [%0], [%1], {0};" ::"r"(place), "l"(from) : "memory");
+}}
 __device__ __forceinline__ void {1}(void* to, const void* from, int count) {{
   const unsigned place = static_cast<unsigned>(__cvta_generic_to_shared(to));
   asm volatile("{2} [%0], [%1], {0}, %2;" ::"r"(place), "l"(from), "r"(count) : "memory");

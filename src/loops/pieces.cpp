@@ -7,6 +7,7 @@
 
 #include "diagram/checked.hpp"
 #include "diagram/match.hpp"
+#include "loops/walk.hpp"
 
 namespace napkin {
 
@@ -97,11 +98,31 @@ bool is_dimension(const Index& index, WireId wire, const Lengths& lengths, const
   return long_wire(index, lengths) == wire && length % instruction == 0 && diagram.size(wire).value_or(1) % length == 0;
 }
 
+constexpr std::int64_t longest_copy = 16;  // bytes
+
 std::int64_t row_alignment(const Diagram& diagram, const Array& array) {
   if (array.part_of) return 1;  // a number at a time
-  if (array.wires.size() < 2) return 16;
+  if (array.wires.size() < 2) return longest_copy;
   const auto length = diagram.size(array.wires.back());
-  return length ? std::gcd(std::int64_t{16}, bytes_of(array.stored(), *length)) : 16;
+  return length ? std::gcd(longest_copy, bytes_of(array.stored(), *length)) : longest_copy;
+}
+
+std::int64_t tile_alignment(const LoopNest& nest, const Buffer& buffer, std::size_t column) {
+  const auto& array = nest.scratch.at(buffer.array);
+  const auto& index = buffer.at[column];
+  const auto bytes = row(array.type).bytes;
+  auto aligned = array.part_of ? longest_copy : row_alignment(nest.scratch, array);
+  const auto begins_at_multiples = [&](std::int64_t numbers) { aligned = std::gcd(aligned, numbers * bytes); };
+  begins_at_multiples(index.divisor == 1 ? index.offset : 1);
+  const auto divide = [&](const Split& split) {
+    for (const auto& [wire, coefficient] : index.terms)
+      if (wire == split.wire && split.level <= buffer.level) begins_at_multiples(coefficient * split.size);
+  };
+  for (const auto& group : nest.groups) divide(group);
+  each_step(nest.body, [&](const LoopStatement& step) {
+    if (const auto* loop = std::get_if<For>(&step.node)) divide(loop->split);
+  });
+  return aligned;
 }
 
 }  // namespace napkin

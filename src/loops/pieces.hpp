@@ -7,6 +7,7 @@
 
 #include "diagram/index.hpp"
 #include "napkin/derive.hpp"
+#include "napkin/loops.hpp"
 
 namespace napkin {
 
@@ -53,5 +54,8 @@ bool is_dimension(const Index&, WireId, const Lengths&, const Diagram&, std::int
 // The alignment in bytes of the rows of an array that has several rows. It is at most 16, which TMA copies need.
 // Asynchronous copies need 4.
 std::int64_t row_alignment(const Diagram&, const Array&);
+// The alignment in bytes of the rows of all pieces of a buffer, if `column` is the dimension along which numbers are
+// side by side: that of the array's rows, and of where the pieces begin in them.
+std::int64_t tile_alignment(const LoopNest&, const Buffer&, std::size_t column);
 
 }  // namespace napkin

@@ -8,6 +8,7 @@
 #include "napkin/instructions.hpp"
 #include "timing/assumptions.hpp"
 #include "timing/raster.hpp"
+#include "timing/warp_instructions.hpp"
 
 namespace napkin {
 namespace {
@@ -348,6 +349,7 @@ class Counter {
     const double clock = unit->clock_hz->value * clock_;
     all_.handover = static_cast<double>(warpgroup_.warpgroups) * longest / clock;
     all_.waits = all_.pointwise > 0 ? all / clock : 0;
+    if (detail_ != Detail::least) count_warp_instructions(mainloop_, warpgroup_, hardware_, clock, all_);
   }
 
   void copy(const Passage& passage) {

@@ -22,11 +22,13 @@ struct IterationClocks {
   double leading = 0, pointwise = 0, trailing = 0, copy = 0;
   double leading_units = 0, trailing_units = 0;  // of contractions on the matrix units, without reads that take longer
   double bound = 0;                              // of the slowest resource
-  double unhidden = 0;    // share of the possible overlap that is lost, among blocks that nothing makes take turns
-  double waits = 0;       // from the last instruction of a contraction to its result, for all whose results lanes use
-  double last_copy = 0;   // the copies in the last round of blocks, in which idle cores leave the others their share
-  double handover = 0;    // for passing the matrix units from one warpgroup to another, of all warpgroups of the block
-  bool by_cache = false;  // the part of the copies that the cache delivers takes longest
+  double unhidden = 0;   // share of the possible overlap that is lost, among blocks that nothing makes take turns
+  double waits = 0;      // from the last instruction of a contraction to its result, for all whose results lanes use
+  double last_copy = 0;  // the copies in the last round of blocks, in which idle cores leave the others their share
+  double handover = 0;   // for passing the matrix units from one warpgroup to another, of all warpgroups of the block
+  double instructions = 0;  // of a single warp, for instructions that no resource counts and for its own results
+  double issue = 0;         // in which the schedulers of the core issue those of all warps
+  bool by_cache = false;    // the part of the copies that the cache delivers takes longest
   Resource slowest = Resource::tensor;
   double operations = 0;   // on the matrix units
   double inner_bytes = 0;  // between the core's memory and registers, including those outside the mainloop

@@ -115,7 +115,7 @@ class Reckoning {
   }
   double sustained(const IterationClocks& clocks) const {
     const auto blocks = std::min(chosen_.occupancy.blocks, static_cast<std::int64_t>(rounds_));
-    const double waits = waits_for_tiles(mainloop_, chosen_, blocks, clocks, hardware_, model_);
+    const double waits = least_iteration(mainloop_, warpgroup_, chosen_, blocks, clocks, hardware_, model_);
     return with_outside(clocks, std::max(step_at(clocks), waits));
   }
   // Returns the time of all rounds of the core that finishes last, if an iteration takes this long while all cores

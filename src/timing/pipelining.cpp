@@ -8,6 +8,7 @@
 
 #include "timing/assumptions.hpp"
 #include "timing/occupancy.hpp"
+#include "timing/warp_instructions.hpp"
 
 namespace napkin {
 namespace {
@@ -113,7 +114,7 @@ class Fitting {
     made.shared_bytes = model_ == Model::ideal ? tiles + leaving_.all : std::max(tiles, leaving_.all);
     by_bytes(made, stages);
     by_allocation(made, overlap);
-    made.latency_s = waits_for_tiles(mainloop_, made, blocks_there(made), clocks_, hardware_, model_);
+    made.latency_s = least_iteration(mainloop_, warpgroup_, made, blocks_there(made), clocks_, hardware_, model_);
     made.unevenness = unevenness(made);
     return made;
   }
@@ -260,6 +261,12 @@ double waits_for_tiles(const Mainloop& mainloop, const Pipelining& made, std::in
   return seconds / static_cast<double>(at_once);
 }
 
+double least_iteration(const Mainloop& mainloop, const RowDivision& rows, const Pipelining& made, std::int64_t blocks,
+                       const IterationClocks& clocks, const Hardware& hardware, Model model) {
+  return std::max(waits_for_tiles(mainloop, made, blocks, clocks, hardware, model),
+                  waits_for_instructions(mainloop, rows, made, blocks, clocks, hardware));
+}
+
 double step_seconds(Overlap overlap, const IterationClocks& clocks, std::int64_t overlapping) {
   const double together = overlap == Overlap::none ? clocks.copy + clocks.alone() : clocks.alone();
   const double within = clocks.leading + std::max(clocks.pointwise, clocks.trailing);
@@ -316,6 +323,24 @@ std::vector<Pipelining> pipelinings(const Mainloop& mainloop, const RowDivision&
     all.push_back(std::move(*best));
   }
   return all;
+}
+
+std::string_view name(Resource resource) {
+  constexpr std::string_view names[] = {"tensor", "fma", "sfu", "shared", "copy"};
+  return names[static_cast<std::size_t>(resource)];
+}
+std::string_view name(Place place) {
+  constexpr std::string_view names[] = {"shared", "registers", "tensor_memory"};
+  return names[static_cast<std::size_t>(place)];
+}
+std::string_view name(Overlap overlap) {
+  constexpr std::string_view names[] = {"none", "copies", "beside", "within_team", "two_teams", "three_teams"};
+  return names[static_cast<std::size_t>(overlap)];
+}
+std::string_view words(Overlap overlap) {
+  constexpr std::string_view all[] = {"no overlap",      "multistage",       "co-resident blocks",
+                                      "intra-warpgroup", "ping-pong of two", "ping-pong of three"};
+  return all[static_cast<std::size_t>(overlap)];
 }
 
 }  // namespace napkin

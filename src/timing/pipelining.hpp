@@ -19,9 +19,10 @@ std::int64_t registers_of_lane(const Variables&, const LaneRegisters&, const Row
 // turns. In that case the warpgroups of a block wait for its tiles together, and then do the same at the same time.
 std::int64_t overlapping(Overlap, std::int64_t blocks, const RowDivision&);
 
-// A lower bound of an iteration of one of `blocks` blocks on the core: the time until its tiles arrive.
-double waits_for_tiles(const Mainloop&, const Pipelining&, std::int64_t blocks, const IterationClocks&, const Hardware&,
-                       Model);
+// A lower bound of an iteration of one of `blocks` blocks on the core: the time until its tiles arrive, and that of the
+// instructions for which a warp waits.
+double least_iteration(const Mainloop&, const RowDivision&, const Pipelining&, std::int64_t blocks,
+                       const IterationClocks&, const Hardware&, Model);
 // The time of an iteration if `overlapping` of them share the core.
 double step_seconds(Overlap, const IterationClocks&, std::int64_t overlapping);
 

@@ -308,7 +308,7 @@ Planned planned_ahead(const Ahead& ahead) {
 
 TEST_CASE("a ring of as many copies as planned is filled ahead, pieces that masks pass over left out",
           "[emulated][tensor]") {
-  for (const auto& ahead : {Ahead{2, "466 clk"}, Ahead{3, "2000 clk"}, Ahead{4, "4000 clk"}})
+  for (const auto& ahead : {Ahead{2, "466 clk"}, Ahead{3, "4000 clk"}, Ahead{4, "8000 clk"}})
     DYNAMIC_SECTION(ahead.copies) {
       const auto planned = planned_ahead(ahead);
       const auto code = emitted(planned);
@@ -326,7 +326,7 @@ TEST_CASE("a ring of as many copies as planned is filled ahead, pieces that mask
 }
 
 TEST_CASE("the emulation finds a ring that is waited for too little or filled too early", "[emulated][tensor]") {
-  const auto planned = planned_ahead({3, "2000 clk"});
+  const auto planned = planned_ahead({3, "4000 clk"});
   const auto planted = [&](const std::string& name, const emulate::Mistake& mistake) {
     return emulate::planted(name, planned.diagram, emitted(planned).files, "__global__", {mistake}, "q=270 x=333 d=64");
   };

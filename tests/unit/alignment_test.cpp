@@ -1,10 +1,12 @@
 // Rows that are no multiples of what copies ask for: the plan is one that can run, and the page says what it costs.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "loops/pieces.hpp"
 #include "support/catch.hpp"
+#include "support/distributed.hpp"
 #include "support/read.hpp"
 #include "support/run_cli.hpp"
 
@@ -37,6 +39,27 @@ TEST_CASE("the rows of an array begin at multiples of 16 bytes at most") {
   CHECK(alignment("f16", 68) == 8);
   CHECK(alignment("f32", 65) == 4);
   CHECK(alignment("f8e4m3", 65) == 1);
+}
+
+TEST_CASE("the rows of tiles begin where pieces do") {
+  const auto alignment = [](std::int64_t n, const std::string& labels, const std::string& name) {
+    const auto hardware = read_machine("a100-sxm4-80");
+    const auto text = fmt::format(
+        "diagram t\naxis m = 64; axis n = {}; axis k = 64\ninput A: f16[m, k]; input B: f16[k, n]\n"
+        "C: f16[m, n] = sum[k](A[m, k] * B[k, n])\noutput C\n",
+        n);
+    const auto nest = lower(testing::kernel_of(text, labels, hardware), hardware);
+    const auto tile = std::ranges::find(nest.buffers, name, &Buffer::name);
+    REQUIRE(tile != nest.buffers.end());
+    return tile_alignment(nest, *tile, 1);
+  };
+  const std::string whole = "group m 16, n 64, stream k 32 at smem; group n 8 at reg";
+  CHECK(alignment(256, whole, "B_smem") == 16);
+  CHECK(alignment(252, whole, "B_smem") == 8);
+  CHECK(alignment(255, whole, "B_smem") == 2);
+  CHECK(alignment(255, whole, "A_smem") == 16);
+  CHECK(alignment(256, "group m 16, n 60, stream k 32 at smem", "B_smem") == 8);
+  CHECK(alignment(256, "group m 16, n 64, stream k 6 at smem", "A_smem") == 4);
 }
 
 TEST_CASE("warpgroups are planned only where TMA can copy their operands") {

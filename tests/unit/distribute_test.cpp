@@ -66,7 +66,7 @@ TEST_CASE("tiles have as many copies as planned while there is room for them") {
   using Pair = std::pair<std::int64_t, std::int64_t>;
   const std::string labels = "group m 64, n 64, stream k 32 at smem; group m 32, n 32 at reg";
   CHECK(copies(labels, {{"levels.smem.latency", "100 clk"}}) == Pair{2, 2});
-  CHECK(copies(labels, {}) == Pair{3, 3});
+  CHECK(copies(labels, {{"levels.smem.latency", "1500 clk"}}) == Pair{3, 3});
   CHECK(copies(labels, {{"levels.smem.latency", "4000 clk"}}) == Pair{4, 4});
   // Pieces of 8 are planned to take half of what fragments do: so many copies are 4 KiB then, but have to be 8 KiB.
   const std::string narrow = "group m 32, n 32, stream k 8 at smem; group m 16, n 16 at reg";

@@ -306,9 +306,9 @@ void napkin_store(void* row, const unsigned* from) {
 inline void napkin_store_x4(void* row, const unsigned* from) { napkin_store<4, false>(row, from); }
 inline void napkin_store_x4_transposed(void* row, const unsigned* from) { napkin_store<4, true>(row, from); }
 
-inline void napkin_copy_4(void* to, const void* from, int count) { emulation::copy_async(to, from, count, 4); }
-inline void napkin_copy_8(void* to, const void* from, int count) { emulation::copy_async(to, from, count, 8); }
-inline void napkin_copy_16(void* to, const void* from, int count) { emulation::copy_async(to, from, count, 16); }
+inline void napkin_copy_4(void* to, const void* from, int count = 4) { emulation::copy_async(to, from, count, 4); }
+inline void napkin_copy_8(void* to, const void* from, int count = 8) { emulation::copy_async(to, from, count, 8); }
+inline void napkin_copy_16(void* to, const void* from, int count = 16) { emulation::copy_async(to, from, count, 16); }
 void napkin_copy_commit();
 template <int groups>
 void napkin_copy_wait() {
@@ -341,6 +341,11 @@ template <class T>
 T napkin_global_read(const T* at) {
   emulation::counts.read_bytes += static_cast<long long>(sizeof(T));
   return *at;
+}
+// The 16 bytes at the address count; those around them only have to be there.
+inline void napkin_read_around(unsigned* words, const void* at) {
+  emulation::counts.read_bytes += 16;
+  std::memcpy(words, reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(at) & ~std::uintptr_t{15}), 32);
 }
 template <class T>
 void napkin_global_write(T* at, T value) {

@@ -3,7 +3,7 @@
 struct alignas(16) napkin_sixteen {
   unsigned fours[4];
 };
-template <int rows, int columns, int bits, int threads, class T>
+template <int aligned, int rows, int columns, int bits, int threads, class T>
 __device__ __forceinline__ void napkin_load_tile(typename T::number* tile, napkin_packed<T> from, long long row_step,
                                                  long long column_step, int rows_left, int columns_left) {
   constexpr int chunks = columns / 16;

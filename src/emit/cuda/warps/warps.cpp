@@ -109,8 +109,8 @@ class WarpPrinter : NestPrinter {
       const auto factors = k ? code_step(page_.diagram, page_.names, buffer.array, *k) : std::vector<std::string>();
       return factors.empty() ? std::string("1") : fmt::format("(long long){}", fmt::join(factors, " * "));
     };
-    out_.line(fmt::format("napkin_load_tile<{}, {}, {}, {}>({}, {}, {}, {}, {}, {});", tile.layout.rows,
-                          tile.layout.columns, tile.layout.bits, page_.kernel.threads, to,
+    out_.line(fmt::format("napkin_load_tile<{}, {}, {}, {}, {}>({}, {}, {}, {}, {}, {});", tile.together,
+                          tile.layout.rows, tile.layout.columns, tile.layout.bits, page_.kernel.threads, to,
                           page_.address(buffer.array, at), step(tile.row), step(tile.column), left(tile.row),
                           left(tile.column)));
   }
