@@ -111,7 +111,8 @@ std::int64_t tile_alignment(const LoopNest& nest, const Buffer& buffer, std::siz
   const auto& array = nest.scratch.at(buffer.array);
   const auto& index = buffer.at[column];
   const auto bytes = row(array.type).bytes;
-  auto aligned = array.part_of ? longest_copy : row_alignment(nest.scratch, array);
+  if (array.part_of) return longest_copy;  // the kernel tests how far apart parts are
+  auto aligned = row_alignment(nest.scratch, array);
   const auto begins_at_multiples = [&](std::int64_t numbers) { aligned = std::gcd(aligned, numbers * bytes); };
   begins_at_multiples(index.divisor == 1 ? index.offset : 1);
   const auto divide = [&](const Split& split) {

@@ -55,7 +55,7 @@ bool is_dimension(const Index&, WireId, const Lengths&, const Diagram&, std::int
 // Asynchronous copies need 4.
 std::int64_t row_alignment(const Diagram&, const Array&);
 // The alignment in bytes of the rows of all pieces of a buffer, if `column` is the dimension along which numbers are
-// side by side: that of the array's rows, and of where the pieces begin in them.
+// side by side: that of the array's rows, and of where the pieces begin in them. 16 for parts of another array.
 std::int64_t tile_alignment(const LoopNest&, const Buffer&, std::size_t column);
 
 }  // namespace napkin
