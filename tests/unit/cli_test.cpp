@@ -394,6 +394,6 @@ TEST_CASE("kernels are for matrix units where they fit, unless plain threads are
   CHECK(!has(text("matmul", "warps"), "wgmma"));
   for (const auto* path : {"tensor", "warps"}) CHECK(emit("multi_head", "h100-sxm5", path).code == exit_done);
   CHECK(has(text("multi_head", "tensor"), "// multi_head: group b 1, h 1, q 128, stream x 160 at smem"));
-  CHECK(has(text("multi_head", "warps"), "// multi_head: group b 1, h 1, q 64, stream x 112 at smem"));
+  CHECK(has(text("multi_head", "warps"), "// multi_head: group b 1, h 1, q 64, stream x 96 at smem"));
   CHECK(emit("causal", "a100-sxm4-80", "fast").code == exit_command_line);
 }

@@ -178,7 +178,7 @@ TEST_CASE("a film begins with what was written, and says what a machine made of 
   CHECK(has(film.out.substr(second), "parts run in parallel and a second kernel merges them"));
   const auto third = film.out.find("\n   3. ");
   REQUIRE(third != film.out.npos);
-  CHECK(has(film.out.substr(second, third - second), "x = 4096*x_part + x_in_part"));
+  CHECK(has(film.out.substr(second, third - second), "x = 2048*x_part + x_in_part"));
   const auto whole = test::run_cli({"draw", test::example("multi_head"), "--derivation", "--target", "h100-sxm5"});
   CHECK(!has(whole.out, "for h100-sxm5"));
 }
