@@ -48,7 +48,7 @@ SharedMemory place_tiles(const Lowered& lowered, const Tiles& tiles) {
   for (auto& [id, tile] : memory.tiles) {
     tile.begin = begin;
     begin += bytes_of(tile, line);
-    tile.together = tile_alignment(*lowered.nest, lowered.nest->at(id), *tile.column);
+    if (tile.column) tile.together = tile_alignment(*lowered.nest, lowered.nest->at(id), *tile.column);
   }
   return memory;
 }
