@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Counts the instructions of the main loops of kernels for single warps in the machine code of ptxas, and fits what the
-model assumes of them to these counts: docs/cuda.md, instructions of single warps.
+model assumes of them to these counts: docs/cuda.md, instructions of single warps. Counts what lanes need, too, to copy rows
+through registers.
 
 usage: scripts/instructions.py [--print] [PROGRAM]     PROGRAM is build/release/napkin if not given
 
@@ -8,15 +9,16 @@ It takes nvcc, and some minutes. --print names each kernel, and leaves the docum
 
 Kernels are compiled for compute capability 9.0, whose instructions have 16 bytes: 12 bits of operation, and above bit 105
 what the assembler schedules (clocks until the next instruction, and barriers that it waits for). NVIDIA does not publish
-this. It is as independent disassemblers describe it, and the counts of `mma` and `ldmatrix` are checked against the tiles.
-The path through a loop is the one with most copies and no loop inside, which is the path of whole tiles.
+this. It is as independent disassemblers describe it, and of products the counts of `mma`, `ldmatrix` and copies must be
+those of the tiles. The path through a loop is the one with most copies and no loop inside, which is the path of whole tiles;
+through registers, the one that reads most bytes.
 """
 import collections, concurrent.futures, os, pathlib, re, shutil, statistics, struct, subprocess, sys, tempfile
 
 root = pathlib.Path(__file__).resolve().parent.parent
 nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
 begin, end = "<!-- instructions: scripts/instructions.py -->\n", "<!-- end of instructions -->\n"
-BRANCH, COPY, MATRICES, PRODUCT, READ = 0x947, 0xFAE, 0x83B, 0x23C, 0x981
+BRANCH, COPY, MATRICES, PRODUCT, READ, WRITE = 0x947, 0xFAE, 0x83B, 0x23C, (0x381, 0x981), (0x388, 0x988)
 
 PRODUCT_OF = """diagram product
 axis m = 4096; axis n = {n}; axis k = 4096
@@ -24,6 +26,20 @@ input A: f16[m, k]; input B: f16[k, n]
 C: f16[m, n] = sum[k](A[m, k] * B[k, n])
 output C
 """
+# What comes through registers: a diagram, a partition, and the pieces that a lane has on their way.
+THROUGH = {
+    "16 bytes of rows that are aligned to 2": (PRODUCT_OF.format(n=4097), "group m 64, n 128, stream k 64 at smem; group m 32, n 64 at reg", 2),
+    "16 numbers of 4 bits": (PRODUCT_OF.format(n=4096).replace("B: f16[k, n]", "B: i4[n, k]").replace("B[k, n]", "B[n, k]"),
+                             "group m 64, n 128, stream k 64 at smem; group m 32, n 64 at reg", 2),
+    "a number along another dimension, of four": (
+        """diagram columns
+axis q = 4096; axis x = 4096; axis d = 64
+input Q: f16[q, d]; input K: f16[x, d]; input V: f16[x, d]; input b: f16[x, q]
+P: f16[q, x] = sum[d](Q[q, d] * K[x, d]) + b[x, q]
+O: f16[q, d] = sum[x](P[q, x] * V[x, d])
+output O
+""", "group q 64, stream x 64 at smem; group q 16 at reg", 4),
+}
 ATTENTION = (root / "examples/attention.nap").read_text()
 TILES = [(64, 64, 32, 32, 32), (64, 64, 64, 32, 32), (64, 128, 32, 32, 64), (128, 64, 32, 32, 64), (128, 64, 64, 64, 32),
          (128, 128, 32, 64, 64), (128, 128, 64, 64, 64), (32, 64, 64, 16, 64), (32, 32, 128, 16, 32), (16, 64, 64, 16, 16),
@@ -31,16 +47,17 @@ TILES = [(64, 64, 32, 32, 32), (64, 64, 64, 32, 32), (64, 128, 32, 32, 64), (128
 
 
 def cases():
-    """Title, diagram, partition, and the copies of a lane; 4096 and 4100 are rows aligned to 16 bytes and to 8."""
+    """Title, diagram, partition, and the copies, `mma` and `ldmatrix` of a lane; 4096 and 4100 are rows aligned to 16 bytes and to 8."""
     for n, aligned in ((4096, 16), (4100, 8)):
         for m, j, k, warp_m, warp_j in TILES:
             lanes = m // warp_m * (j // warp_j) * 32
             yield (f"{m} x {j} x {k}, n {n}", PRODUCT_OF.format(n=n),
                    f"group m {m}, n {j}, stream k {k} at smem; group m {warp_m}, n {warp_j} at reg",
-                   -(-m * k * 2 // 16 // lanes) - (-k * j * 2 // aligned // lanes))
+                   (-(-m * k * 2 // 16 // lanes) - (-k * j * 2 // aligned // lanes),
+                    warp_m // 16 * (warp_j // 8) * (k // 16), (warp_m + warp_j) // 16 * (k // 16)))
     for q, x in ((64, 32), (64, 64), (128, 64)):
         yield (f"attention {q} x {x}", ATTENTION, f"group q {q}, stream x {x} at smem; group q 16 at reg",
-               2 * x * 128 * 2 // 16 // (q // 16 * 32))
+               (2 * x * 128 * 2 // 16 // (q // 16 * 32), None, None))
 
 
 def code(cubin):
@@ -61,6 +78,7 @@ class Instruction:
         further = (low >> 34 & 0x3FFFFFFF | (high & 0x3FFFF) << 30) << 8 | low >> 16 & 0xFF
         further -= 1 << 56 if further >> 55 else 0
         self.target = at + 1 + further // 4 if self.operation == BRANCH else None
+        self.bytes = (1, 1, 2, 2, 4, 8, 16, 16)[high >> 9 & 7] if self.operation in READ else 0
         self.always = self.operation == BRANCH and low >> 12 & 15 == 7
 
 
@@ -68,11 +86,11 @@ def decoded(text):
     return [Instruction(i // 16, *struct.unpack_from("<QQ", text, i)) for i in range(0, len(text) // 16 * 16, 16)]
 
 
-def path(loop, inner):
-    """The instructions of a loop on the way with most copies that enters no loop inside."""
+def path(loop, inner, weight):
+    """The instructions of a loop on the way that enters no loop inside and weighs most, and of equals the shortest."""
     first, last = loop[0].at, loop[-1].at
-    inside = {i for a, b in inner if (a, b) != (first, last) for i in range(a, b + 1)}
-    best = {last: (0, 0, None)}  # by instruction: copies, fewest instructions, and the one after it
+    inside = {i for a, b in inner if first <= a and b <= last and (a, b) != (first, last) for i in range(a, b + 1)}
+    best = {last: (0, 0, None)}  # by instruction: weight, fewest instructions, and the one after it
     for one in reversed(loop[:-1]):
         if one.at in inside:
             continue
@@ -80,8 +98,8 @@ def path(loop, inner):
         after += [one.target] if one.target is not None and one.target > one.at else []
         known = [(best[i][0], best[i][1], i) for i in after if i in best]
         if known:
-            copies, fewer, following = max(known)
-            best[one.at] = copies + (one.operation == COPY), fewer - 1, following
+            all_, fewer, following = max(known)
+            best[one.at] = all_ + weight(one), fewer - 1, following
     found, at = [], first
     while at is not None:
         found.append(loop[at - first])
@@ -96,11 +114,11 @@ def main_loop(text):
     products = lambda span: sum(one.operation == PRODUCT for one in all_[span[0]:span[1] + 1])
     copies = lambda span: sum(one.operation == COPY for one in all_[span[0]:span[1] + 1])
     outer = max((span for span in loops if products(span) and copies(span)), key=lambda span: span[1] - span[0])
-    return path(all_[outer[0]:outer[1] + 1], loops)
+    return path(all_[outer[0]:outer[1] + 1], loops, lambda one: one.operation == COPY)
 
 
-def measured(job):
-    program, (title, text, partition, copies) = job
+def compiled(program, text, partition):
+    """The machine code of the first kernel; None where the partition does not fit."""
     with tempfile.TemporaryDirectory() as folder:
         diagram = pathlib.Path(folder, "diagram.nap")
         diagram.write_text(text)
@@ -110,14 +128,34 @@ def measured(job):
         if emitted.returncode:
             return None
         subprocess.run([nvcc, "-arch=sm_90", "-cubin", name + ".cu", "-o", "kernel.cubin"], cwd=folder, check=True, capture_output=True)
-        found = main_loop(next(code(pathlib.Path(folder, "kernel.cubin"))))
+        return next(code(pathlib.Path(folder, "kernel.cubin")))
+
+
+def measured(job):
+    program, (title, text, partition, (copies, products, matrices)) = job
+    machine_code = compiled(program, text, partition)
+    if machine_code is None:
+        return None
+    found = main_loop(machine_code)
     counts = collections.Counter(one.operation for one in found)
     if counts[COPY] != copies:
         return None  # more than eight copies of a tile are a loop, which the path leaves out
+    if products is not None and (counts[PRODUCT], counts[MATRICES]) != (products, matrices):
+        sys.exit(f"{title}: {counts[PRODUCT]} mma and {counts[MATRICES]} ldmatrix, where the tile needs {products} and {matrices}")
     others = [one for one in found if one.operation not in (PRODUCT, MATRICES)]
     return dict(title=title, copies=counts[COPY], matrices=counts[MATRICES], products=counts[PRODUCT], others=len(others),
-                computes=name != "product", stall=sum(one.stall for one in others) / len(others),
+                computes=products is None, stall=sum(one.stall for one in others) / len(others),
                 waits=sum(one.waits for one in others))
+
+
+def through_registers(program, text, partition, at_once):
+    """Instructions for each of the pieces that a lane has on their way, in the longest loop that reads and writes them."""
+    all_ = decoded(compiled(program, text, partition))
+    loops = [(one.target, one.at) for one in all_ if one.target is not None and 0 <= one.target < one.at]
+    has = lambda span, operations: any(one.operation in operations for one in all_[span[0]:span[1] + 1])
+    reading = [span for span in loops if has(span, READ) and has(span, WRITE) and not has(span, (PRODUCT, COPY))]
+    first, last = max(reading, key=lambda span: span[1] - span[0])
+    return len(path(all_[first:last + 1], loops, lambda one: one.bytes)) / at_once
 
 
 def fitted(rows):
@@ -140,6 +178,8 @@ def main():
     said = (f"\nOf products, others are {fixed:.0f} and {each:.1f} for each copy (least squares). Clocks from one of them to the next: median "
             f"{statistics.median(row['stall'] for row in products):.1f}. Those that wait for another: median "
             f"{statistics.median(row['waits'] for row in products):.0f}.\n")
+    said += "\n| through registers | instructions |\n|---|---|\n" + "".join(
+        f"| {title} | {through_registers(program, *case):.0f} |\n" for title, case in THROUGH.items())
     print(table + said, end="")
     if "--print" in sys.argv:
         return

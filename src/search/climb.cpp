@@ -79,7 +79,7 @@ class Climber {
     }
     return true;
   }
-  // Moves every split once and returns whether any move was better. Moving all splits in turn keeps pieces in
+  // Moves every split once and returns whether any move was better. Moving all splits one after another keeps pieces in
   // proportion.
   bool turn(std::ptrdiff_t step) {
     bool moved = false;

@@ -16,9 +16,9 @@ struct Copying {
   double instructions = 4.5;  // asynchronous copies of 16, 8 or 4 bytes
   std::int64_t at_once = 0;   // of those through registers, for which a lane waits
 };
-constexpr Copying of_chunks{16, 45, 2};  // aligned to their numbers only
-constexpr Copying of_packed{16, 80, 2};  // taken apart
-constexpr double of_single_number = 38;  // along another dimension than the last
+constexpr Copying of_chunks{16, 42, 2};  // aligned to their numbers only
+constexpr Copying of_packed{16, 90, 2};  // taken apart
+constexpr double of_single_number = 25;  // along another dimension than the last
 // Clocks from one instruction of a warp to the next, as ptxas schedules them there. Fourteen of them wait for special
 // registers, constants or addresses as well, and one of each step of a product for its matrices. Each of these waits
 // takes about the latency of shared memory.
@@ -37,7 +37,7 @@ Copying copying(const Mainloop& mainloop, BufferId id) {
   const auto& array = mainloop.diagram().at(buffer.array);
   if (array.packed) return of_packed;
   if (buffer.extent.size() > 1 && buffer.extent.back() == 1) return {row(buffer.type).bytes, of_single_number, 4};
-  const auto aligned = array.part_of ? Copying().bytes : row_alignment(mainloop.diagram(), array);
+  const auto aligned = tile_alignment(*mainloop.nest, buffer, buffer.at.size() - 1);
   return aligned < least_copy ? of_chunks : Copying{aligned};
 }
 Instructions of_tiles(const Mainloop& mainloop, const RowDivision& rows, double latency) {

@@ -47,7 +47,7 @@ class AllCuts {
     return may_be_recomputed(diagram_, diagram_.statements[i]) && !is_output(i);
   }
 
-  // Adds statement `next` to each block in turn, and to a new one.
+  // Tries every block for statement `next`, and a new block.
   void partition(std::size_t next) {
     if (next == count_) return consider();
     if (recomputed_.contains(next) || !is_needed(next)) return partition(next + 1);

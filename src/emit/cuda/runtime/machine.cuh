@@ -40,7 +40,8 @@ __device__ __forceinline__ T napkin_read_once(const T* at) {
 }
 // Reads the 32 aligned bytes around 16 bytes at any address.
 __device__ __forceinline__ void napkin_read_around(unsigned* words, const void* at) {
-  const uint4* const from = reinterpret_cast<const uint4*>(reinterpret_cast<size_t>(at) & ~size_t(15));
+  const char* const begin = static_cast<const char*>(at) - reinterpret_cast<size_t>(at) % 16;
+  const uint4* const from = reinterpret_cast<const uint4*>(begin);  // known to be in global memory
   const uint4 first = from[0], second = from[1];
   words[0] = first.x, words[1] = first.y, words[2] = first.z, words[3] = first.w;
   words[4] = second.x, words[5] = second.y, words[6] = second.z, words[7] = second.w;

@@ -1,9 +1,6 @@
-// A tile of an array whose numbers share bytes, by all threads of a block: each has 16 numbers of a row on their way,
-// which stand in the tile one by one.
-struct alignas(16) napkin_sixteen {
-  unsigned fours[4];
-};
-template <int aligned, int rows, int columns, int bits, int threads, class T>
+// All threads of a block copy a tile whose numbers share bytes in the array and stand one by one in the tile. Each thread
+// has 16 numbers of a row on their way.
+template <int, int rows, int columns, int bits, int threads, class T>
 __device__ __forceinline__ void napkin_load_tile(typename T::number* tile, napkin_packed<T> from, long long row_step,
                                                  long long column_step, int rows_left, int columns_left) {
   constexpr int chunks = columns / 16;

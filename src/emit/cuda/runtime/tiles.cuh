@@ -73,28 +73,21 @@ __device__ __forceinline__ void napkin_copy_tile(T* tile, const T* from, long lo
   }
 }
 
-// 16 bytes of a row.
-template <class T>
-struct alignas(16) napkin_chunk {
-  T numbers[16 / sizeof(T)];
+struct alignas(16) napkin_sixteen {
+  unsigned fours[4];
 };
-// The chunk of which `before` bytes come first in what napkin_read_around read.
-template <class T>
-__device__ __forceinline__ napkin_chunk<T> napkin_cut(const unsigned (&words)[8], unsigned before) {
+// The 16 bytes that follow the first `before` of what napkin_read_around read.
+__device__ __forceinline__ napkin_sixteen napkin_cut(const unsigned (&words)[8], unsigned before) {
   unsigned by_two[6], by_one[5];
 #pragma unroll
   for (int i = 0; i < 6; ++i) by_two[i] = before & 8 ? words[i + 2] : words[i];
 #pragma unroll
   for (int i = 0; i < 5; ++i) by_one[i] = before & 4 ? by_two[i + 1] : by_two[i];
-  struct alignas(16) {
-    unsigned words[4];
-  } cut;
+  napkin_sixteen cut;
 #pragma unroll
   for (int i = 0; i < 4; ++i)
-    cut.words[i] = unsigned((by_one[i] | (unsigned long long)by_one[i + 1] << 32) >> (before % 4 * 8));
-  napkin_chunk<T> chunk;
-  memcpy(&chunk, &cut, 16);
-  return chunk;
+    cut.fours[i] = unsigned((by_one[i] | (unsigned long long)by_one[i + 1] << 32) >> (before % 4 * 8));
+  return cut;
 }
 
 // Copies a tile whose rows are aligned to their numbers only. A thread has up to two chunks on their way, each with
@@ -119,17 +112,17 @@ __device__ __forceinline__ void napkin_read_tile(T* tile, const T* from, long lo
         before[n] = unsigned(reinterpret_cast<size_t>(at) % 16);
         napkin_read_around(words[n], at);
       } else {
-        napkin_chunk<T> chunk;
+        T numbers[each];
 #pragma unroll
-        for (int k = 0; k < each; ++k) chunk.numbers[k] = k < left ? napkin_global_read(at + k) : T();
-        memcpy(words[n], &chunk, 16);
+        for (int k = 0; k < each; ++k) numbers[k] = k < left ? napkin_global_read(at + k) : T();
+        memcpy(words[n], numbers, 16);
       }
     }
 #pragma unroll
     for (int n = 0; n < together; ++n) {
       const int row = (i + n * threads) / across, column = (i + n * threads) % across * each;
       T* const to = tile + napkin_place<columns, sizeof(T), bits>(row, column);
-      if (row < rows) napkin_shared_write(reinterpret_cast<napkin_chunk<T>*>(to), napkin_cut<T>(words[n], before[n]));
+      if (row < rows) napkin_shared_write(reinterpret_cast<napkin_sixteen*>(to), napkin_cut(words[n], before[n]));
     }
   }
 }
@@ -168,8 +161,8 @@ __device__ __forceinline__ void napkin_gather_tile(T* tile, const T* from, long 
   }
 }
 
-// Copies a tile of an array into shared memory, by all threads of a block. Rows are `aligned` to so many bytes at the
-// sizes that the kernel is planned for; at others this may take longer. Past the rows and columns that are left,
+// All threads of a block copy a tile of an array into shared memory. `aligned` is the alignment of rows, in bytes, at
+// the sizes that the kernel is planned for. Rows aligned to less take longer. Past the rows and columns that are left,
 // numbers of the tile are 0.
 template <int aligned, int rows, int columns, int bits, int threads, class T>
 __device__ __forceinline__ void napkin_load_tile(T* tile, const T* from, long long row_step, long long column_step,
