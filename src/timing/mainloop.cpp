@@ -54,6 +54,8 @@ class Reader {
     sort_tiles(*body.block);
     for (const auto* columns : {&mainloop_.columns, &mainloop_.outside})
       for (const auto& column : *columns) align(column);
+    for (const auto* tiles : {&mainloop_.streamed, &mainloop_.tiles})
+      if (std::ranges::any_of(*tiles, [&](BufferId id) { return is_packed(id); })) mainloop_.row_alignment = 1;
     for (auto& column : mainloop_.columns)
       for (auto& factor : column.factors) factor.operand.outlives = is_of_lasting_tile(factor.operand.buffer);
     divide_rows(mainloop_);
@@ -174,16 +176,16 @@ class Reader {
     }
   }
 
+  void align(const MainloopOperation& column) {
+    for (const auto& factor : column.factors)
+      if (factor.operand.staged)
+        mainloop_.row_alignment =
+            std::min(mainloop_.row_alignment, napkin::row_alignment(nest().scratch, array_of(factor.operand.buffer)));
+  }
   // Values that share a byte in memory lie one by one in tiles. Lanes bring them there and no copy does, so that their
   // alignment counts as 1.
-  void align(const MainloopOperation& column) {
-    for (const auto& factor : column.factors) {
-      if (!factor.operand.staged) continue;
-      const auto& array = nest().scratch.at(nest().at(factor.operand.buffer).array);
-      const auto aligned = array.packed ? 1 : napkin::row_alignment(nest().scratch, array);
-      mainloop_.row_alignment = std::min(mainloop_.row_alignment, aligned);
-    }
-  }
+  bool is_packed(BufferId id) const { return array_of(id).packed.has_value(); }
+  const Array& array_of(BufferId id) const { return nest().scratch.at(nest().at(id).array); }
 
   bool is_of_lasting_tile(BufferId id) const {
     return std::ranges::count(mainloop_.tiles, outermost_tile(sources_, id)) > 0;

@@ -39,6 +39,8 @@ output C
 )";
 const std::vector<std::string> block_sizes = {"m=64 n=64 k=64 kb=2", "m=70 n=101 k=96 kb=3", "m=7 n=9 k=32 kb=1"};
 
+constexpr const char* by_blocks = "group m 64, n 64, stream k_block 1 at smem; group m 32, n 32 at reg";
+
 // The last block of scales has 20 numbers.
 const std::string ragged = std::regex_replace(std::string(blocks), std::regex("axis k = 512"), "axis k = 212");
 
@@ -72,13 +74,10 @@ TEST_CASE("matrix units multiply numbers of 4 bits as the model says", "[emulate
       {"packed_i4_i8", product("m, k", "n, k", "i4 i8"), {by_warps}, sizes},
       {"packed_mx",
        case_named("mx_product").text,
-       {},
+       {"group m 64, j 64, stream k_block 1 at smem; group m 32, j 32 at reg"},
        {"m=64 j=64 k=64 kb=2", "m=70 j=101 k=96 kb=3", "m=7 j=9 k=32 kb=1"}},
-      {"packed_blocks", blocks, {}, block_sizes},
-      {"packed_ragged_blocks",
-       ragged,
-       {"group m 64, n 64, stream k_block 1 at smem; group m 32, n 32 at reg"},
-       {"m=64 n=64 k=212 kb=7", "m=70 n=101 k=200 kb=7"}},
+      {"packed_blocks", blocks, {by_blocks}, block_sizes},
+      {"packed_ragged_blocks", ragged, {by_blocks}, {"m=64 n=64 k=212 kb=7", "m=70 n=101 k=200 kb=7"}},
   };
   for (const auto& each : some_of(cases)) DYNAMIC_SECTION(each.name) {
       const auto planned = plan(each, "rtx4090");
@@ -108,7 +107,7 @@ TEST_CASE("machines without products of 8 bits widen numbers of 4 bits once more
 }
 
 TEST_CASE("warpgroups leave numbers of 4 bits to single warps", "[emulated][tensor][packed]") {
-  const Case each{"warpgroups", case_named("mx_product").text, {}, {"m=64 j=64 k=64 kb=2", "m=70 j=101 k=96 kb=3"}};
+  const Case each{"warpgroups", blocks, {by_blocks}, block_sizes};
   const auto built = build(each, "h100-sxm5", CudaPath::tensor);
   const auto& text = built.code.files.front().text;
   CHECK(text.find("planned_path(void) { return \"warps\"") != std::string::npos);
@@ -144,7 +143,9 @@ TEST_CASE("rows and threads read numbers of 4 bits", "[emulated][tensor][packed]
       {{"across", product("k, m", "k, n", "i4 f4e2m1"), by_threads, {"m=64 n=64 k=64", "m=74 n=102 k=43"}},
        CudaPath::tensor,
        "\"warps\""},
-      {{"blocks_threads", blocks, {}, block_sizes}, CudaPath::reference, "\"threads\""},
+      {{"blocks_threads", blocks, {"group m 16, n 16, stream k_block 1 at smem"}, block_sizes},
+       CudaPath::reference,
+       "\"threads\""},
       {{"ragged_threads",
         ragged,
         {"group m 16, n 16, stream k_block 1, k_in_last 16 at smem"},

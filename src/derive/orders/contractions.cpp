@@ -9,6 +9,7 @@
 
 #include "derive/columns.hpp"
 #include "derive/orders/form.hpp"
+#include "derive/orders/scaled.hpp"
 #include "diagram/contains.hpp"
 #include "diagram/operands.hpp"
 
@@ -66,6 +67,7 @@ class Contracting {
         auto made = contraction(s, i, networks[i]);
         const auto wide = std::ranges::find(through, networks[i].root, &Network::root);
         if (wide != through.end() && !wide->rounded.empty()) made.refused = refused(s, i, *wide, best(made));
+        if (i == 0) add_scaled(made);
         if (!made.forms.empty() || made.refused) all.push_back(std::move(made));
       }
     }
@@ -106,6 +108,12 @@ class Contracting {
       if (auto found = form(diagram_, s, network, order, held)) made.forms.push_back(std::move(*found));
     }
     return made;
+  }
+  // Scales of blocks in their operands, where that is exact.
+  void add_scaled(ContractionOrders& made) const {
+    auto scaled = scaled_operands(diagram_, made.statement);
+    if (!scaled) return;
+    made.forms.push_back({std::move(scaled->diagram), std::move(scaled->made), {}, scaled->operations, scaled->values});
   }
   std::string words(const Network& network) const {
     std::vector<std::string> all;

@@ -10,14 +10,13 @@
 
 #include "derive/algebra/ranges.hpp"
 #include "derive/columns.hpp"
+#include "derive/orders/names.hpp"
 #include "diagram/compact.hpp"
 #include "diagram/contains.hpp"
 #include "diagram/operands.hpp"
 
 namespace napkin::orders {
 namespace {
-
-constexpr std::size_t longest_name = 24;
 
 ExprId replaced(Diagram& diagram, ExprId e, ExprId old, ExprId by) {
   if (e == old) return by;
@@ -55,6 +54,7 @@ class Forming {
         problem_(network.problem(diagram)) {}
 
   std::optional<ContractionForm> run() {
+    diagram().before_blocks.reset();
     outside_ = network_.outside, under_ = network_.under;
     ExprId value = this->value(order_.nodes.size() - 1);
     for (const auto e : outside_) value = apply(network_.of.product, e, value);
@@ -141,7 +141,7 @@ class Forming {
     const ExprId value = this->value(static_cast<std::size_t>(i));
     const auto bound = bound_of(value);
     diagram().arrays.push_back(
-        {free_name(node), type_of(value, bound), wires_of(value), {}, diagram().at(statement_.output).span});
+        {name_of(node), type_of(value, bound), wires_of(value), {}, diagram().at(statement_.output).span});
     const ArrayId array{static_cast<std::uint32_t>(diagram().arrays.size() - 1)};
     bounds_[array] = bound;
     before_.push_back({array, value, statement_.span});
@@ -163,25 +163,14 @@ class Forming {
       if (!contains(all, wire)) all.push_back(wire);
     return all;
   }
-  // A name such as "KV", "keys_values" or "sum_of_K". A longer one is replaced by a name made from the statement's.
-  std::string free_name(const Node& node) {
+  // A name such as "KV" or "sum_of_K".
+  std::string name_of(const Node& node) {
     std::vector<std::string> names;
     for (std::size_t i = 0; i < network_.factors.size(); ++i)
       if ((node.factors >> i & 1) != 0)
         if (const auto name = first_read(diagram(), network_.factors[i]); !name.empty()) names.push_back(name);
     if (names.size() == 1) names = {std::string(network_.of.sum->name), "of", names[0]};
-    const bool are_letters = std::ranges::all_of(names, [](const std::string& name) { return name.size() == 1; });
-    auto first = fmt::format("{}", fmt::join(names, are_letters ? "" : "_"));
-    if (first.empty() || first.size() > longest_name) first = diagram().at(statement_.output).name + "_part";
-    auto name = first;
-    for (int i = 2; is_taken(name); ++i) name = fmt::format("{}{}", first, i);
-    return name;
-  }
-  bool is_taken(const std::string& name) {
-    return std::ranges::count(diagram().arrays, name, &Array::name) +
-               std::ranges::count(diagram().axes, name, &Axis::name) +
-               std::ranges::count(diagram().wires, name, &Wire::name) >
-           0;
+    return free_name(diagram(), names, diagram().at(statement_.output).name);
   }
   void put(ExprId value) {
     auto& all = diagram().statements;

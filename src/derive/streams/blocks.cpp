@@ -67,9 +67,12 @@ class Blocking {
   }
   SumsInBlocks run(BlockLengths lengths) {
     lengths_ = std::move(lengths);
+    const auto before = std::make_shared<const Diagram>(made_.diagram);
     for (auto& statement : made_.diagram.statements) {
       statement_ = statement.output;
-      statement.value = blocked(statement.value);
+      const ExprId value = blocked(statement.value);
+      if (value != statement.value) made_.diagram.before_blocks = before;
+      statement.value = value;
     }
     return std::move(made_);
   }

@@ -165,8 +165,6 @@ void cover(const Lowered& lowered, StagedTile& tile, const Operand& side, const 
 void take_tile(const Lowered& lowered, Tiles& tiles, const Product& product, Operand& side) {
   const auto& extents = lowered.at(product.compute).extents;
   const auto read = access(lowered.diagram(), side.access);
-  if (lowered.by_warpgroups() && lowered.diagram().at(read.array).packed)
-    throw infeasible("`{}` has two numbers to a byte, and copies by TMA do not unpack them", lowered.name(side.buffer));
   side.buffer = lowered.staged(side.buffer);
   auto& tile = tiles[side.buffer];
   find_dimensions(lowered, side.buffer, read, tile, extents);
@@ -226,9 +224,16 @@ std::optional<StagedTile> tile_of_others(const Lowered& lowered, const Buffer& b
   return is_one_box(lowered, buffer, tile) ? std::optional(tile) : std::nullopt;
 }
 
+void check_packed(const Lowered& lowered) {
+  for (const auto& [load, block, extents] : lowered.loads)
+    if (const auto& buffer = lowered.nest->at(load->to); lowered.diagram().at(buffer.array).packed)
+      throw infeasible("`{}` has two numbers to a byte, and copies by TMA do not unpack them", lowered.name(load->to));
+}
+
 }  // namespace
 
 Operands find_operands(const Lowered& lowered, const std::vector<Product>& products, const Grids& grids) {
+  if (lowered.by_warpgroups()) check_packed(lowered);
   Operands operands{products, {}};
   for (auto& product : operands.products) find_sides(lowered, product, grids, operands.tiles);
   for (const auto& [load, block, extents] : lowered.loads) {

@@ -16,12 +16,19 @@ const Statement* made_by(const Diagram& diagram, const std::string& name) {
   return found == diagram.statements.end() ? nullptr : &*found;
 }
 
+// The format of a new array that holds its values exactly in fewer bytes than sums have; ": bf16", or nothing.
+std::string format_words(const Array& array) {
+  const bool narrow = array.typed == nowhere && row(array.type).bytes < row(Datatype::f32).bytes;
+  return narrow ? fmt::format(": {}", row(array.type).name) : "";
+}
+
 // For example "KV = sum[x](K * V)", for every name that a statement makes.
 std::vector<std::string> equations(const Diagram& diagram, const std::vector<std::string>& names) {
   std::vector<std::string> all;
   for (const auto& name : names)
     if (const auto* statement = made_by(diagram, name))
-      all.push_back(fmt::format("{} = {}", name, to_short_text(diagram, statement->value)));
+      all.push_back(fmt::format("{}{} = {}", name, format_words(diagram.at(statement->output)),
+                                to_short_text(diagram, statement->value)));
   return all;
 }
 
