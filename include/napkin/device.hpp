@@ -154,7 +154,7 @@ std::variant<WarpNest, Refused> distribute_warpgroups(const Kernel&, const Hardw
 // The fitted partition if it has other tiles than the kernel's. Streams at the level of warps do not count.
 std::optional<Partition> other_tiles(const Kernel&, const WarpNest&, const Hardware&);
 // The same for the kernel that runs on the machine: of warpgroups if the kernel is planned for them, else of single
-// warps. None if it runs without matrix units.
+// warps, else with rows over warps. None if it runs otherwise.
 std::optional<Partition> other_tiles(const Kernel&, const Hardware&);
 
 // How lanes read an input.
@@ -194,5 +194,7 @@ struct RowNest {
 // if all of it fits into the registers of the row's warps. Otherwise it is streamed, or, if it cannot be, whole in
 // shared memory.
 std::variant<RowNest, Refused> distribute_rows(const Kernel&, const Hardware&);
+// Its partition if blocks have other tiles than the kernel's.
+std::optional<Partition> other_tiles(const Kernel&, const RowNest&, const Hardware&);
 
 }  // namespace napkin

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analyze/by_hand.hpp"
+#include "analyze/rows.hpp"
 #include "loops/work.hpp"
 #include "napkin/device.hpp"
 
@@ -69,6 +70,7 @@ void add_searched_plan(const AnalysisRequest& request, Analysis& analysis) {
   analysis.plan = search(request.diagram, request.hardware, analysis.goal);
   analysis.kernels = std::move(analysis.plan->kernels);
   analysis.diagram = analysis.plan->diagram, analysis.ordered = analysis.plan->ordered;
+  take_rows(analysis);
 }
 
 void configure_kernels(Analysis& analysis) {

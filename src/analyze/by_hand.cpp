@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "analyze/rows.hpp"
 #include "napkin/partition.hpp"
 #include "napkin/search.hpp"
 
@@ -199,6 +200,7 @@ class PlanByHand {
     auto goal = analysis_.goal;
     goal.fixed = fixed;
     auto found = search(derivation, hardware(), goal);
+    if (fixed.splits.empty()) take_rows(found, hardware(), goal);
     std::size_t deepest = 0;
     for (const auto& split : fixed.splits) deepest = std::max(deepest, split.level);
     analysis_.written_to.push_back(deepest);

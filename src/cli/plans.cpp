@@ -98,7 +98,7 @@ void warn_of_other_tiles(Session& session, const Analysis& analysis) {
                fmt::format("the kernel of {} gets other tiles than these",
                            fmt::join(report::statement_names(*candidate.kernel.derivation), ", ")),
                *analysis.by_hand,
-               fmt::format("matrix instructions take it as '{}'; analyze that to see what runs",
+               fmt::format("it runs as '{}'; analyze that to see its time",
                            to_text(*tiles, candidate.kernel.program.scratch, analysis.hardware)));
 }
 

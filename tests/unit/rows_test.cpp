@@ -1,4 +1,8 @@
 // Rows over warps: what becomes of the wire along lanes, how many warps have a row, and why a kernel is refused.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
 #include "napkin/device.hpp"
 #include "support/catch.hpp"
 #include "support/machine.hpp"
@@ -151,9 +155,50 @@ TEST_CASE("a row that one warp cannot hold is no error for `emit cuda`, by rows 
                                  "Y: f16[r, x] = layernorm[x](X[r, x]) * G[x]\noutput Y\n");
   const auto done = run_cli({"emit", "cuda", file, "--target", "a100-sxm4-80", "-o", folder / "out"});
   CHECK(done.code == 0);
-  CHECK_THAT(done.err, Contains("layers_kernel assigns its rows to warps: group r 1 at smem"));
+  CHECK_THAT(done.err, !Contains("assigns its rows to warps"));
+  const auto by_hand = run_cli({"emit", "cuda", file, "--target", "a100-sxm4-80", "-o", folder / "by_hand",
+                                "--partition", "group r 8, stream r 2 at smem"});
+  CHECK(by_hand.code == 0);
+  CHECK_THAT(by_hand.err, Contains("layers_kernel assigns its rows to warps: group r 1 at smem"));
   const auto plain =
       run_cli({"emit", "cuda", file, "--target", "a100-sxm4-80", "--path", "reference", "-o", folder / "plain"});
   CHECK(plain.code == 0);
   CHECK_THAT(plain.err, !Contains("assigns its rows to warps"));
+}
+
+TEST_CASE("the plan of a kernel with rows over warps is the kernel, and its gap says what the search found") {
+  using namespace napkin::test;
+  Folder folder;
+  const auto file = folder.write("layers.nap",
+                                 "diagram layers\naxis r = 16384; axis x = 4096\ninput X: f16[r, x]; input G: f16[x]\n"
+                                 "Y: f16[r, x] = layernorm[x](X[r, x]) * G[x]\noutput Y\n");
+  const auto planned = [&](const std::vector<std::string>& words) {
+    std::vector<std::string> all{"analyze", file, "--target", "h100-sxm5", "--format", "json"};
+    all.insert(all.end(), words.begin(), words.end());
+    return nlohmann::json::parse(run_cli(all).out);
+  };
+  const auto plan = planned({});
+  CHECK(plan["partition"] == "Y: group r 19, stream r 1 at smem");
+  const auto other = planned({"--partition", "group r 269, stream r 4 at smem"});
+  const double here = plan["totals"]["time_s"], there = other["totals"]["time_s"];
+  REQUIRE(there < here);
+  CHECK_FALSE(plan["search"]["optimal"]);
+  CHECK(double(plan["search"]["gap"]) >= 1 - there / here);
+  CHECK(double(plan["search"]["gap"]) < 0.1);
+  const auto warned =
+      run_cli({"analyze", file, "--target", "h100-sxm5", "--partition", "group r 269, stream r 4 at smem"});
+  CHECK_THAT(warned.err, Contains("W0308") && Contains("it runs as 'group r 17, stream r 1 at smem'"));
+}
+
+// Lanes along an output of 4096 values: two blocks of 2048 would leave the other cores idle.
+TEST_CASE("pieces along lanes are short where few of them would leave cores idle") {
+  const auto merge = [](const std::string& labels, int length) {
+    return words(distributed(fmt::format("diagram merge\naxis r = {}; axis p = 8\ninput M: f32[p, r]\n"
+                                         "L[r] = max[p](M[p, r])\noutput L\n",
+                                         length),
+                             labels));
+  };
+  CHECK(merge("group r 8 at smem", 4096) == "group r 32 at smem");
+  CHECK(merge("group r 8 at smem", 32768) == "group r 128 at smem");
+  CHECK(merge("group r 8 at smem", 1 << 20) == "group r 2048 at smem");
 }

@@ -73,9 +73,21 @@ RowSplit split_of(const Kernel& kernel, const Verdict& verdict, std::size_t leaf
   return streams ? RowSplit::streamed : RowSplit::whole;
 }
 
+// The rows: positions of the other wires that blocks can divide without a merge.
+std::int64_t rows_beside(const Kernel& kernel, WireId lanes) {
+  std::int64_t all = 1;
+  for (const auto& verdict : kernel.derivation->verdicts) {
+    const auto* groupable = std::get_if<Groupable>(&verdict.group);
+    if (groupable && !groupable->by_merge && verdict.wire != lanes)
+      all *= kernel.derivation->scratch.size(verdict.wire).value_or(1);
+  }
+  return all;
+}
+
 }  // namespace
 
-std::vector<RowShape> row_shapes(const Kernel& kernel, const Verdict& verdict, std::size_t leaf) {
+std::vector<RowShape> row_shapes(const Kernel& kernel, const Verdict& verdict, const Hardware& hardware) {
+  const auto leaf = hardware.levels.size() - 1;
   const auto length = *kernel.derivation->scratch.size(verdict.wire), vector = vector_of(kernel, verdict.wire);
   const auto split = split_of(kernel, verdict, leaf);
   std::vector<RowShape> all;
@@ -89,6 +101,16 @@ std::vector<RowShape> row_shapes(const Kernel& kernel, const Verdict& verdict, s
   if (split == RowSplit::whole)
     for (const auto& load : loads_whole) add(split, load);
   const auto pieces = split == RowSplit::grouped ? split : RowSplit::streamed;
+  // Where pieces of a few vectors leave cores idle, a warp has shorter ones.
+  const auto fills = [&](std::int64_t piece) {
+    return rows_beside(kernel, verdict.wire) * pieces_of(length, piece) >=
+           hardware.total(hardware.core.value_or(leaf - 1));
+  };
+  if (split == RowSplit::grouped && !fills(loads_piece[1].values * loads_piece[1].most_warps * lanes_of_warp)) {
+    const auto shortest = fills(vector * lanes_of_warp) ? vector : std::max<std::int64_t>(vector / 4, 1);
+    all.push_back({verdict.wire, split, shortest, 1, 1, true});
+    all.push_back({verdict.wire, split, shortest, 1, 1, false});
+  }
   if (length <= loads_short[0].values * lanes_of_warp) add(pieces, loads_short[0]);
   for (const auto& load : loads_piece) add(pieces, load);
   if (split == RowSplit::whole)

@@ -22,6 +22,6 @@ std::vector<Access> inputs_read(const Program&);
 // The wires that are contiguous in the memory of inputs, then those of outputs.
 std::vector<WireId> wires_along_memory(const Kernel&);
 // The shapes worth an attempt with one of these wires along lanes, best first.
-std::vector<RowShape> row_shapes(const Kernel&, const Verdict&, std::size_t leaf);
+std::vector<RowShape> row_shapes(const Kernel&, const Verdict&, const Hardware&);
 
 }  // namespace napkin

@@ -329,13 +329,22 @@ std::variant<RowNest, Refused> distribute_rows(const Kernel& kernel, const Hardw
   for (const auto wire : wires_along_memory(kernel)) {
     const auto* verdict = kernel.derivation->find(wire);
     if (!verdict) continue;
-    for (const auto& shape : row_shapes(kernel, *verdict, hardware.levels.size() - 1)) try {
+    for (const auto& shape : row_shapes(kernel, *verdict, hardware)) try {
         return attempt_rows(kernel, hardware, shape);
       } catch (const Infeasible& why) {
         if (!reason) reason = why.reason;
       }
   }
   return Refused{reason.value_or("no array is contiguous along one of its axes"), {}};
+}
+
+std::optional<Partition> other_tiles(const Kernel& kernel, const RowNest& rows, const Hardware& hardware) {
+  const auto of_blocks = [&](Partition partition) {
+    std::erase_if(partition.splits, [&](const Split& split) { return split.level + 1 >= hardware.levels.size(); });
+    return partition;
+  };
+  const bool same = of_blocks(kernel.partition) == of_blocks(rows.partition);
+  return same ? std::nullopt : std::optional(rows.partition);
 }
 
 }  // namespace napkin

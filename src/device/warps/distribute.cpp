@@ -153,8 +153,10 @@ std::optional<Partition> other_tiles(const Kernel& kernel, const WarpNest& warps
 std::optional<Partition> other_tiles(const Kernel& kernel, const Hardware& hardware) {
   auto made = distribute_warpgroups(kernel, hardware);
   if (std::holds_alternative<Refused>(made)) made = distribute(kernel, hardware);
-  const auto* warps = std::get_if<WarpNest>(&made);
-  return warps ? other_tiles(kernel, *warps, hardware) : std::nullopt;
+  if (const auto* warps = std::get_if<WarpNest>(&made)) return other_tiles(kernel, *warps, hardware);
+  const auto over_warps = distribute_rows(kernel, hardware);
+  const auto* rows = std::get_if<RowNest>(&over_warps);
+  return rows ? other_tiles(kernel, *rows, hardware) : std::nullopt;
 }
 std::int64_t Grid::values() const {
   return (rows ? accumulator_tile.lane_rows : 1) * (columns ? accumulator_tile.lane_columns : 1) * row_tiles *

@@ -54,8 +54,9 @@ std::optional<Refused> print_rows(CudaPlan& printed, const Kernel& kernel, const
   const auto distributed = distribute_rows(kernel, hardware);
   if (const auto* refused = std::get_if<Refused>(&distributed)) return *refused;
   const auto& rows = std::get<RowNest>(distributed);
-  printed.notes.push_back(
-      fmt::format("{} assigns its rows to warps: {}", name, to_text(rows.partition, kernel.program.scratch, hardware)));
+  if (other_tiles(kernel, rows, hardware))
+    printed.notes.push_back(fmt::format("{} assigns its rows to warps: {}", name,
+                                        to_text(rows.partition, kernel.program.scratch, hardware)));
   add(printed, row_launch(rows, hardware));
   printed.kernels.push_back(row_kernel(printed.threaded.back(), rows, printed.names, name));
   printed.ways.emplace_back("rows");

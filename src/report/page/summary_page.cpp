@@ -239,15 +239,18 @@ void find_pieces(Page& page, const Analysis& analysis) {
   const auto core = analysis.hardware.core.value_or(1);
   auto partition = shown.kernel.partition;
   const auto model = analysis.goal.model;
+  const bool over_warps = std::holds_alternative<RowNest>(distribute_rows(shown.kernel, analysis.hardware));
   const auto time = seconds_if_it_runs(shown.kernel, analysis.hardware, model) ? seconds_if_it_runs : seconds_of;
   for (auto& split : partition.splits) {
     const auto size = split.size, whole = derivation->scratch.size(split.wire).value_or(split.size);
     for (const auto other : {size / 2, size * 2}) {
       if (split.level != core || other < 1 || other > whole) continue;
       split.size = other;
-      if (illegal(*derivation, analysis.hardware, partition).empty())
-        longest.pieces.push_back({derivation->scratch.at(split.wire).name, other,
-                                  time(make_kernel(derivation, partition), analysis.hardware, model)});
+      if (!illegal(*derivation, analysis.hardware, partition).empty()) continue;
+      const auto kernel = make_kernel(derivation, partition);
+      if (over_warps && other_tiles(kernel, analysis.hardware)) continue;  // nothing runs so
+      longest.pieces.push_back(
+          {derivation->scratch.at(split.wire).name, other, time(kernel, analysis.hardware, model)});
     }
     split.size = size;
   }
