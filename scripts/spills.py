@@ -45,15 +45,10 @@ def run(*command, **more):
 
 def ways(source, notes, name):
     """How each kernel of a file runs: by warpgroups (with a version for single warps), by single warps, as rows, or on plain threads."""
-    found = re.findall(rf"^{name}_kernel(_\d+)?\(", source, re.M)
-    for number in sorted(found, key=lambda text: int(text[1:] or 0)):
-        kernel = f"{name}_kernel{number}"
-        if re.search(rf"^{kernel}_warpgroups\(", source, re.M):
-            yield "warpgroups" if f"{kernel} runs without matrix" not in notes else "warpgroups, else threads"
-        elif f"{kernel} does not assign rows" in notes:
-            yield "threads"
-        else:
-            yield "rows" if f"{kernel} assigns its rows" in notes else "warps"
+    planned = re.search(rf'{name}_planned_path\(void\) {{ return "(.*)"; }}', source)[1].split(",")
+    for number, way in enumerate(planned, 1):
+        kernel = f"{name}_kernel" + (f"_{number}" if len(planned) > 1 else "")
+        yield f"{way}, else threads" if way == "warpgroups" and f"{kernel} runs without matrix" in notes else way
 
 
 def compiled(program, text, machine):

@@ -1,8 +1,12 @@
 #include "analyze/rows.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 
+#include "napkin/derive.hpp"
 #include "napkin/device.hpp"
+#include "napkin/search.hpp"
 
 namespace napkin {
 namespace {
@@ -20,6 +24,69 @@ std::optional<Candidate> of_rows(const Candidate& searched, const Hardware& hard
   return made;
 }
 
+bool has_rows(const Candidate& one, const Hardware& hardware) {
+  return std::holds_alternative<RowNest>(distribute_rows(one.kernel, hardware));
+}
+
+// The statements of a kernel in groups that share no array with each other.
+std::vector<std::vector<StatementId>> unconnected(const Derivation& derivation, const Diagram& diagram) {
+  std::vector<std::pair<std::vector<StatementId>, std::set<ArrayId>>> groups;
+  for (const auto id : derivation.statements) {
+    const auto& statement = diagram.at(id);
+    std::vector<StatementId> statements{id};
+    auto read = arrays_read(diagram, statement.value);
+    std::set<ArrayId> arrays(read.begin(), read.end());
+    arrays.insert(statement.output);
+    std::erase_if(groups, [&](const auto& group) {
+      if (std::ranges::none_of(group.second, [&](ArrayId array) { return arrays.contains(array); })) return false;
+      statements.insert(statements.begin(), group.first.begin(), group.first.end());
+      arrays.insert(group.second.begin(), group.second.end());
+      return true;
+    });
+    groups.emplace_back(std::move(statements), std::move(arrays));
+  }
+  std::vector<std::vector<StatementId>> all;
+  for (auto& [statements, arrays] : groups) all.push_back(std::move(statements)), std::ranges::sort(all.back());
+  return all;
+}
+
+// Kernels of a kernel's statements that share no array, if each of them runs as rows over warps, and all of them do
+// not.
+std::vector<Found> in_rows_apart(const Found& found, const Analysis& analysis) {
+  std::vector<Found> all;
+  const auto& derivation = *found.best.front().kernel.derivation;
+  if (analysis.hardware.cuda_capability() < 80 || has_rows(found.best.front(), analysis.hardware)) return all;
+  const auto groups = unconnected(derivation, analysis.diagram);
+  for (const auto& group : groups) {
+    if (groups.size() == 1) break;
+    std::vector<ArrayId> outputs;
+    for (const auto id : group)
+      if (const auto made = analysis.diagram.at(id).output; std::ranges::count(derivation.outputs, made) > 0)
+        outputs.push_back(made);
+    auto apart = search(std::make_shared<const Derivation>(derive(analysis.diagram, group, outputs)), analysis.hardware,
+                        analysis.goal);
+    if (apart.best.empty() || !has_rows(apart.best.front(), analysis.hardware)) return {};
+    all.push_back(std::move(apart));
+  }
+  return all;
+}
+
+// Replaces kernels by such kernels.
+void take_apart(Analysis& analysis) {
+  auto& plan = *analysis.plan;
+  for (std::size_t k = 0; k < analysis.kernels.size(); ++k) {
+    auto apart = in_rows_apart(analysis.kernels[k], analysis);
+    if (apart.empty()) continue;
+    const auto more = apart.size() - 1;
+    std::erase_if(plan.saved, [&](const Saved& saved) { return saved.kernel == k; });
+    for (auto& saved : plan.saved) saved.kernel += saved.kernel > k ? more : 0;
+    for (auto& division : plan.divisions) division.kernel += division.kernel > k ? more : 0;
+    const auto at = analysis.kernels.erase(analysis.kernels.begin() + static_cast<std::ptrdiff_t>(k));
+    analysis.kernels.insert(at, std::make_move_iterator(apart.begin()), std::make_move_iterator(apart.end()));
+    k += more;
+  }
+}
+
 }  // namespace
 
 void take_rows(Found& found, const Hardware& hardware, const Goal& goal) {
@@ -35,6 +102,7 @@ void take_rows(Analysis& analysis) {
   auto& plan = *analysis.plan;
   const auto before = plan.cost.time_s;
   if (plan.plan.kernels.size() != analysis.kernels.size() || !before) return;
+  if (analysis.goal.objective == Objective::time && analysis.goal.model == Model::machine) take_apart(analysis);
   std::vector<KernelCost> costs;
   for (auto& found : analysis.kernels) {
     take_rows(found, analysis.hardware, analysis.goal);

@@ -3,7 +3,8 @@
 // Ideal: every level and unit runs at its datasheet rate, and all overlap; the time is that of the slowest. Machine:
 // rates are sustained ones; blocks run in whole rounds over the cores, the last one incomplete; repeated reads come
 // from a cache if there is one and they fit; the first tiles and the last outputs overlap nothing; every iteration of a
-// loop above the innermost level waits once for the innermost memory; and there is one launch.
+// loop above the innermost level waits once for the innermost memory, together with the other blocks that its core
+// holds; and there is one launch.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -110,7 +111,7 @@ void CostModel::times(const Figures& figures, Times& all) const {
         over(crossing_or_moved(level, figures), rate_of(hardware_->levels[level].bandwidth), &Rate::peak);
     all.levels[level] = sustained(level, figures, all).slower();
   }
-  if (all.levels[core]) *all.levels[core] = std::max(*all.levels[core], waits(figures, all));
+  if (all.levels[core]) *all.levels[core] = std::max(*all.levels[core], arrival(figures, all));
   for (std::size_t i = 0; i < work_.size(); ++i) {
     all.ideal_work.push_back(over(figures.operations[i], rates_[i], &Rate::peak));
     all.work.push_back(over(figures.operations[i] / all.busy, rates_[i], &Rate::reached));
@@ -120,17 +121,32 @@ void CostModel::times(const Figures& figures, Times& all) const {
   if (all.machine) *all.machine += exposed(figures, all);
 }
 
-// A block lasts at least until its loads have arrived. As many blocks load at once as a core holds.
-double CostModel::waits(const Figures& figures, const Times& times) const {
+// Returns how often a core waits for blocks to come and go if it holds so many, or as many as its memory has room for.
+double CostModel::waits(const Figures& figures, const Times& times, double most) const {
   const auto core = hardware_->core.value_or(1);
-  const auto& level = hardware_->levels[core];
+  const auto& capacity = hardware_->levels[core].capacity;
+  const auto held = static_cast<double>(figures.levels[core].memory_bytes);
+  const double fit = capacity && held > 0 ? std::floor(capacity->value / held) : most;
+  return times.turns * std::ceil(times.per_core / std::clamp(fit, 1.0, most));
+}
+
+// A block lasts at least until its loads have arrived. As many blocks load at once as a core holds.
+double CostModel::arrival(const Figures& figures, const Times& times) const {
+  const auto& latency = hardware_->levels[hardware_->core.value_or(1)].latency_clocks;
   const auto* fma = hardware_->find(Unit::fma);
   const auto& most = hardware_->limits.blocks_per_sm;
-  if (!most || !level.latency_clocks || !fma || !fma->clock_hz) return 0;
-  const auto held = static_cast<double>(figures.levels[core].memory_bytes);
-  const double fit = level.capacity && held > 0 ? std::floor(level.capacity->value / held) : most->value;
-  const double at_once = std::clamp(fit, 1.0, most->value);
-  return times.turns * std::ceil(times.per_core / at_once) * level.latency_clocks->value / fma->clock_hz->value;
+  if (!most || !latency || !fma || !fma->clock_hz) return 0;
+  return waits(figures, times, most->value) * latency->value / fma->clock_hz->value;
+}
+
+// Blocks that a core holds at the same time wait for an iteration together. They have eight warps each, as most kernels
+// without matrix products.
+double CostModel::iterations(const Figures& figures, const Times& times) const {
+  constexpr double threads_of_block = 256;
+  const auto& threads = hardware_->limits.threads_per_sm;
+  const double together = threads ? std::max(1.0, threads->value / threads_of_block) : 1;
+  const auto& at = figures.levels[hardware_->core.value_or(1)];
+  return figures.steps / static_cast<double>(at.groups) * waits(figures, times, together);
 }
 
 // Returns the time that overlaps nothing: the launch, the first tiles and the last outputs, and the wait of every
@@ -145,8 +161,7 @@ double CostModel::exposed(const Figures& figures, const Times& times) const {
   const auto& latency = hardware_->levels.back().latency_clocks;
   const auto* fma = hardware_->find(Unit::fma);
   if (!latency || !fma || !fma->clock_hz) return seconds;
-  return seconds +
-         figures.steps / static_cast<double>(at.groups) * times.rounds * latency->value / fma->clock_hz->value;
+  return seconds + iterations(figures, times) * latency->value / fma->clock_hz->value;
 }
 
 Demand CostModel::demand(const Figures& figures) const {

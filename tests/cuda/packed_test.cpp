@@ -138,6 +138,13 @@ TEST_CASE("rows and threads read numbers of 4 bits", "[emulated][tensor][packed]
   const std::vector<Way> ways = {
       {{"rows_f4e2m1", rows("f4e2m1"), by_rows, of_rows}, CudaPath::tensor, "\"rows\""},
       {{"rows_i4", rows("i4"), by_rows, of_rows}, CudaPath::tensor, "\"rows\""},
+      {{"rows_scaled",
+        "diagram rows\naxis r = 4096; axis x = 2048; axis b = (x + 31) / 32\n"
+        "input X: f4e2m1[r, x]; input s: f8e8m0[r, b]\nY: bf16[r, x] = X[r, x] * s[r, x / 32]\noutput Y\n",
+        by_rows,
+        {"r=5 x=64 b=2", "r=6 x=2048 b=64", "r=9 x=1022 b=32"}},
+       CudaPath::tensor,
+       "\"rows\""},
       {{"threads_rows", rows("f4e2m1"), by_rows, {"r=5 x=8", "r=9 x=1022"}}, CudaPath::reference, "\"threads\""},
       {{"threads", product("m, k", "n, k", "f4e2m1 i4"), by_threads, sizes}, CudaPath::reference, "\"threads\""},
       {{"across", product("k, m", "k, n", "i4 f4e2m1"), by_threads, {"m=64 n=64 k=64", "m=74 n=102 k=43"}},

@@ -12,6 +12,7 @@
 
 using namespace napkin;
 using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
 
 namespace {
 
@@ -188,6 +189,18 @@ TEST_CASE("the plan of a kernel with rows over warps is the kernel, and its gap 
   const auto warned =
       run_cli({"analyze", file, "--target", "h100-sxm5", "--partition", "group r 269, stream r 4 at smem"});
   CHECK_THAT(warned.err, Contains("W0308") && Contains("it runs as 'group r 17, stream r 1 at smem'"));
+}
+
+TEST_CASE("statements that share nothing are kernels of rows apart if they cannot be one together") {
+  using namespace napkin::test;
+  Folder folder;
+  const auto file = NAPKIN_SOURCE_DIR "/examples/mx_product.nap";
+  const auto plan = nlohmann::json::parse(run_cli({"analyze", file, "--target", "h100-sxm5", "--format", "json"}).out);
+  CHECK_THAT(plan["partition"].get<std::string>(),
+             StartsWith("As: group m 1, k 2048 at smem | Bt: group j 1, k 2048 at smem | C: "));
+  const auto done = run_cli({"emit", "cuda", file, "--target", "h100-sxm5", "-o", folder / "out"});
+  CHECK(text_of(folder / "out/mx_product.cu").find("_planned_path(void) { return \"rows,rows,warpgroups\"; }") !=
+        std::string::npos);
 }
 
 // Lanes along an output of 4096 values: two blocks of 2048 would leave the other cores idle.

@@ -134,14 +134,17 @@ RowRead kind_of(const RowAttempt& attempt, const LoopNest& nest, const Compute& 
                 const Extents& extents) {
   const auto lanes = attempt.shape.lanes;
   const auto& array = nest.scratch.at(read.array).name;
-  bool others = false;
+  bool others = false, repeats = false;
   for (std::size_t k = 0; k < read.at.size(); ++k)
     for (const auto& [wire, coefficient] : read.at[k].terms) {
       others |= wire != lanes && extents[wire.index] > 1;
-      if (wire == lanes && (k + 1 < read.at.size() || coefficient != 1 || read.at[k].divisor != 1))
+      if (wire != lanes) continue;
+      repeats |= read.at[k].divisor != 1;
+      if (k + 1 < read.at.size() || coefficient != 1 || (repeats && others))
         throw infeasible("`{}` does not read `{}` position by position along {}", name_of(nest, compute.to), array,
                          attempt.lanes());
     }
+  if (repeats) return RowRead::in_place;  // neighbouring positions read one place
   if (!others) return moves(read.at, lanes) ? RowRead::vectors : RowRead::once;
   for (const auto row : attempt.rows)
     if (!moves(read.at, row)) throw infeasible("every {} reads `{}` again", attempt.name(row), array);

@@ -39,7 +39,7 @@ class Ordering {
     }
     auto found = plan_(best_, goal_);
     found.ordered = best_;
-    if (!taken_.empty() && !(proven_ && tried_ == 1)) found.optimal = false, found.gap.reset();
+    judge(found);
     found.orders = std::move(taken_);
     return told(std::move(found), all);
   }
@@ -49,6 +49,7 @@ class Ordering {
     double worth = HUGE_VAL;
     std::optional<double> time_s{};      // if time is the objective
     std::optional<double> operations{};  // of all units, if the plan fits
+    double least = 0;                    // no plan of this form is worth less
   };
 
   // Arrays that an earlier order has added are already in their best order.
@@ -62,7 +63,9 @@ class Ordering {
     const ContractionForm* best = nullptr;
     for (const auto& form : one.forms) {
       const auto made = trial(form.diagram);
-      if (made.worth < noticeable * compared_->worth) compared_ = made, best = &form;
+      const bool better = made.worth < noticeable * compared_->worth;
+      others_ = std::min(others_, better ? compared_->least : made.least);
+      if (better) compared_ = made, best = &form;
     }
     if (!best) return false;
     best_ = best->diagram;
@@ -73,10 +76,21 @@ class Ordering {
   }
   Tried trial(const Diagram& diagram) {
     const auto found = plan_(diagram, trial_);
-    proven_ = proven_ && found.optimal;
     const auto value = worth(found, goal_);
     const auto time = goal_.objective == Objective::time ? found.cost.time_s : std::nullopt;
-    return {value, time, value < HUGE_VAL ? std::optional(operations(found.cost)) : std::nullopt};
+    return {value, time, value < HUGE_VAL ? std::optional(operations(found.cost)) : std::nullopt, least(found, value)};
+  }
+  static double least(const FoundPlan& found, double value) {
+    return found.optimal ? value : found.gap ? value * (1 - *found.gap) : 0;
+  }
+  // A plan is optimal only if none of the orders that lost could have a better one. If several contractions have been
+  // decided, not all of their orders were compared with each other.
+  void judge(FoundPlan& found) const {
+    if (tried_ == 0 || (tried_ > 1 && taken_.empty())) return;
+    const auto value = worth(found, goal_), below = tried_ > 1 ? 0 : std::min(others_, least(found, value));
+    if (below >= noticeable * value) return;
+    found.optimal = false;
+    found.gap = below > 0 ? std::optional(1 - below / value) : std::nullopt;
   }
 
   // Adds the orders that a rounding forbids, if that costs a noticeable time.
@@ -103,7 +117,7 @@ class Ordering {
   std::vector<OrderTaken> taken_;
   std::optional<Tried> compared_;  // the plan of it
   int tried_ = 0;
-  bool proven_ = true;  // of every plan that was compared
+  double others_ = HUGE_VAL;  // no plan of an order that lost is worth less
 };
 
 }  // namespace
