@@ -168,8 +168,8 @@ struct Diagram {
   std::vector<Statement> statements;
   std::vector<ArrayId> inputs, outputs;
   bool in_parts = true;  // matrix units may multiply an f32 operand in two parts; else lanes multiply it
-  std::shared_ptr<const Diagram>
-      before_blocks{};  // the diagram whose sums rule S10 took in blocks; null if it took none
+  // The diagram whose sums rule S10 took in blocks; null if it took none.
+  std::shared_ptr<const Diagram> before_blocks{};
 
   const Axis& at(AxisId id) const { return axes.at(id.index); }
   const Wire& at(WireId id) const { return wires.at(id.index); }

@@ -70,7 +70,7 @@ void add_searched_plan(const AnalysisRequest& request, Analysis& analysis) {
   analysis.plan = search(request.diagram, request.hardware, analysis.goal);
   analysis.kernels = std::move(analysis.plan->kernels);
   analysis.diagram = analysis.plan->diagram, analysis.ordered = analysis.plan->ordered;
-  take_rows(analysis);
+  if (analysis.goal.orders) take_rows(analysis);
 }
 
 void configure_kernels(Analysis& analysis) {

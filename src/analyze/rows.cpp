@@ -11,10 +11,19 @@
 namespace napkin {
 namespace {
 
+// None if the kernel runs on matrix units or on plain threads.
+std::optional<RowNest> rows_of(const Kernel& kernel, const Hardware& hardware) {
+  auto made = distribute_rows(kernel, hardware);
+  auto* rows = std::get_if<RowNest>(&made);
+  const auto is_refused = [](const auto& distributed) { return std::holds_alternative<Refused>(distributed); };
+  const bool alone =
+      rows && is_refused(distribute_warpgroups(kernel, hardware)) && is_refused(distribute(kernel, hardware));
+  return alone ? std::optional(std::move(*rows)) : std::nullopt;
+}
+
 // The candidate with its rows over warps; none if it runs otherwise, if nothing changes, or if that does not fit.
 std::optional<Candidate> of_rows(const Candidate& searched, const Hardware& hardware, Model model) {
-  const auto distributed = distribute_rows(searched.kernel, hardware);
-  const auto* rows = std::get_if<RowNest>(&distributed);
+  const auto rows = rows_of(searched.kernel, hardware);
   if (!rows || rows->partition == searched.kernel.partition) return std::nullopt;
   Candidate made{make_kernel(searched.kernel.derivation, rows->partition), {}};
   made.cost = estimate(made.kernel, hardware, model);
@@ -24,9 +33,7 @@ std::optional<Candidate> of_rows(const Candidate& searched, const Hardware& hard
   return made;
 }
 
-bool has_rows(const Candidate& one, const Hardware& hardware) {
-  return std::holds_alternative<RowNest>(distribute_rows(one.kernel, hardware));
-}
+bool has_rows(const Candidate& one, const Hardware& hardware) { return rows_of(one.kernel, hardware).has_value(); }
 
 // The statements of a kernel in groups that share no array with each other.
 std::vector<std::vector<StatementId>> unconnected(const Derivation& derivation, const Diagram& diagram) {

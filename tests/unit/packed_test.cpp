@@ -126,7 +126,8 @@ TEST_CASE("products of packed numbers are verified, and the report says how they
     CAPTURE(target, ran.out, ran.err);
     CHECK(ran.code == exit_done);
   }
-  const auto report = test::run_cli({"analyze", test::example("mx_product"), "--target", "h100-sxm5", "--details"});
+  const auto report = test::run_cli({"analyze", test::example("mx_product"), "--target", "h100-sxm5", "--details",
+                                     "--partition", "group m 128, j 64, stream k_block 1 at smem; group m 32 at reg"});
   CHECK(report.out.find("A and B have two numbers to a byte") != std::string::npos);
   CHECK(report.out.find("f4e2m1, f8e8m0, f16") != std::string::npos);
   CHECK(report.out.find("gmem, smem  A      f4e2m1") != std::string::npos);

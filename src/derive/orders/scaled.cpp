@@ -92,12 +92,13 @@ class Scaling {
   std::optional<ExprId> product(ExprId body, const std::vector<WireId>& over) {
     std::vector<ExprId> factors;
     if (!collect(body, factors)) return std::nullopt;
-    const auto scales = std::ranges::stable_partition(factors, [&](ExprId e) { return !is_scale(e, over); });
+    const auto scales =
+        std::stable_partition(factors.begin(), factors.end(), [&](ExprId e) { return !is_scale(e, over); });
     std::vector<Operand> operands;
-    for (const auto e : std::ranges::subrange(factors.begin(), scales.begin())) operands.push_back({e});
-    if (operands.size() != 2 || scales.empty()) return std::nullopt;
-    for (const auto scale : scales)
-      if (!take(operands, scale)) return std::nullopt;
+    for (auto at = factors.begin(); at != scales; ++at) operands.push_back({*at});
+    if (operands.size() != 2 || scales == factors.end()) return std::nullopt;
+    for (auto at = scales; at != factors.end(); ++at)
+      if (!take(operands, *at)) return std::nullopt;
     const auto types = types_of(operands);
     if (!types) return std::nullopt;
     operations_ += 2 * positions(free_wires(diagram_, body));

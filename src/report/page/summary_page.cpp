@@ -7,6 +7,7 @@
 #include <map>
 
 #include "explore/machine.hpp"
+#include "napkin/device.hpp"
 #include "report/orders/orders.hpp"
 #include "report/plan.hpp"
 #include "report/quantity.hpp"
