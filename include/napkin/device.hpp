@@ -194,6 +194,8 @@ struct RowNest {
 // if all of it fits into the registers of the row's warps. Otherwise it is streamed, or, if it cannot be, whole in
 // shared memory.
 std::variant<RowNest, Refused> distribute_rows(const Kernel&, const Hardware&);
+// The same, if the kernel runs so: none if it runs on matrix units or on plain threads.
+std::optional<RowNest> rows_of(const Kernel&, const Hardware&);
 // Its partition if blocks have other tiles than the kernel's.
 std::optional<Partition> other_tiles(const Kernel&, const RowNest&, const Hardware&);
 

@@ -11,16 +11,6 @@
 namespace napkin {
 namespace {
 
-// None if the kernel runs on matrix units or on plain threads.
-std::optional<RowNest> rows_of(const Kernel& kernel, const Hardware& hardware) {
-  auto made = distribute_rows(kernel, hardware);
-  auto* rows = std::get_if<RowNest>(&made);
-  const auto is_refused = [](const auto& distributed) { return std::holds_alternative<Refused>(distributed); };
-  const bool alone =
-      rows && is_refused(distribute_warpgroups(kernel, hardware)) && is_refused(distribute(kernel, hardware));
-  return alone ? std::optional(std::move(*rows)) : std::nullopt;
-}
-
 // The candidate with its rows over warps; none if it runs otherwise, if nothing changes, or if that does not fit.
 std::optional<Candidate> of_rows(const Candidate& searched, const Hardware& hardware, Model model) {
   const auto rows = rows_of(searched.kernel, hardware);
@@ -57,15 +47,15 @@ std::vector<std::vector<StatementId>> unconnected(const Derivation& derivation, 
   return all;
 }
 
-// Kernels of a kernel's statements that share no array, if each of them runs as rows over warps, and all of them do
-// not.
-std::vector<Found> in_rows_apart(const Found& found, const Analysis& analysis) {
+// One kernel for each group of statements that shares no array with the others, if each then runs as rows over warps.
+// None if the kernel runs so as it is.
+std::vector<Found> split_into_rows(const Found& found, const Analysis& analysis) {
   std::vector<Found> all;
   const auto& derivation = *found.best.front().kernel.derivation;
   if (analysis.hardware.cuda_capability() < 80 || has_rows(found.best.front(), analysis.hardware)) return all;
   const auto groups = unconnected(derivation, analysis.diagram);
+  if (groups.size() < 2) return all;
   for (const auto& group : groups) {
-    if (groups.size() == 1) break;
     std::vector<ArrayId> outputs;
     for (const auto id : group)
       if (const auto made = analysis.diagram.at(id).output; std::ranges::count(derivation.outputs, made) > 0)
@@ -78,11 +68,11 @@ std::vector<Found> in_rows_apart(const Found& found, const Analysis& analysis) {
   return all;
 }
 
-// Replaces kernels by such kernels.
-void take_apart(Analysis& analysis) {
+// Splits kernels into such kernels.
+void split_kernels(Analysis& analysis) {
   auto& plan = *analysis.plan;
   for (std::size_t k = 0; k < analysis.kernels.size(); ++k) {
-    auto apart = in_rows_apart(analysis.kernels[k], analysis);
+    auto apart = split_into_rows(analysis.kernels[k], analysis);
     if (apart.empty()) continue;
     const auto more = apart.size() - 1;
     std::erase_if(plan.saved, [&](const Saved& saved) { return saved.kernel == k; });
@@ -109,7 +99,7 @@ void take_rows(Analysis& analysis) {
   auto& plan = *analysis.plan;
   const auto before = plan.cost.time_s;
   if (plan.plan.kernels.size() != analysis.kernels.size() || !before) return;
-  if (analysis.goal.objective == Objective::time && analysis.goal.model == Model::machine) take_apart(analysis);
+  if (analysis.goal.objective == Objective::time && analysis.goal.model == Model::machine) split_kernels(analysis);
   std::vector<KernelCost> costs;
   for (auto& found : analysis.kernels) {
     take_rows(found, analysis.hardware, analysis.goal);

@@ -294,7 +294,7 @@ class CostModel {
     std::optional<double> slower() const { return by_cache() ? cache : memory; }
   };
   Sustained sustained(std::size_t level, const Figures&, const Times&) const;
-  double waits(const Figures&, const Times&, double most) const;
+  double waves(const Figures&, const Times&, double most) const;
   double arrival(const Figures&, const Times&) const;
   double iterations(const Figures&, const Times&) const;
   double exposed(const Figures&, const Times&) const;

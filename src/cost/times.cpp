@@ -16,6 +16,9 @@ namespace {
 
 using Seconds = std::optional<double>;
 
+// Assumed of a kernel without a launch configuration, whose threads nothing else decides before it is emitted.
+constexpr double threads_of_block = 256;
+
 Seconds over(double amount, const Rate* rate, double (Rate::*kind)() const) {
   if (!rate) return {};
   const double value = (rate->*kind)();
@@ -121,8 +124,9 @@ void CostModel::times(const Figures& figures, Times& all) const {
   if (all.machine) *all.machine += exposed(figures, all);
 }
 
-// Returns how often a core waits for blocks to come and go if it holds so many, or as many as its memory has room for.
-double CostModel::waits(const Figures& figures, const Times& times, double most) const {
+// Returns the number of waves on the busiest core, which holds `most` blocks at a time, or fewer if its memory has no
+// room for them.
+double CostModel::waves(const Figures& figures, const Times& times, double most) const {
   const auto core = hardware_->core.value_or(1);
   const auto& capacity = hardware_->levels[core].capacity;
   const auto held = static_cast<double>(figures.levels[core].memory_bytes);
@@ -136,17 +140,15 @@ double CostModel::arrival(const Figures& figures, const Times& times) const {
   const auto* fma = hardware_->find(Unit::fma);
   const auto& most = hardware_->limits.blocks_per_sm;
   if (!most || !latency || !fma || !fma->clock_hz) return 0;
-  return waits(figures, times, most->value) * latency->value / fma->clock_hz->value;
+  return waves(figures, times, most->value) * latency->value / fma->clock_hz->value;
 }
 
-// Blocks that a core holds at the same time wait for an iteration together. They have eight warps each, as most kernels
-// without matrix products.
+// Returns the iterations that a core waits for, one after another. Blocks of one wave wait together.
 double CostModel::iterations(const Figures& figures, const Times& times) const {
-  constexpr double threads_of_block = 256;
   const auto& threads = hardware_->limits.threads_per_sm;
   const double together = threads ? std::max(1.0, threads->value / threads_of_block) : 1;
   const auto& at = figures.levels[hardware_->core.value_or(1)];
-  return figures.steps / static_cast<double>(at.groups) * waits(figures, times, together);
+  return figures.steps / static_cast<double>(at.groups) * waves(figures, times, together);
 }
 
 // Returns the time that overlaps nothing: the launch, the first tiles and the last outputs, and the wait of every

@@ -341,6 +341,15 @@ std::variant<RowNest, Refused> distribute_rows(const Kernel& kernel, const Hardw
   return Refused{reason.value_or("no array is contiguous along one of its axes"), {}};
 }
 
+std::optional<RowNest> rows_of(const Kernel& kernel, const Hardware& hardware) {
+  auto made = distribute_rows(kernel, hardware);
+  auto* rows = std::get_if<RowNest>(&made);
+  const auto is_refused = [](const auto& distributed) { return std::holds_alternative<Refused>(distributed); };
+  const bool alone =
+      rows && is_refused(distribute_warpgroups(kernel, hardware)) && is_refused(distribute(kernel, hardware));
+  return alone ? std::optional(std::move(*rows)) : std::nullopt;
+}
+
 std::optional<Partition> other_tiles(const Kernel& kernel, const RowNest& rows, const Hardware& hardware) {
   const auto of_blocks = [&](Partition partition) {
     std::erase_if(partition.splits, [&](const Split& split) { return split.level + 1 >= hardware.levels.size(); });

@@ -240,7 +240,7 @@ void find_pieces(Page& page, const Analysis& analysis) {
   const auto core = analysis.hardware.core.value_or(1);
   auto partition = shown.kernel.partition;
   const auto model = analysis.goal.model;
-  const bool over_warps = std::holds_alternative<RowNest>(distribute_rows(shown.kernel, analysis.hardware));
+  const bool over_warps = rows_of(shown.kernel, analysis.hardware).has_value();
   const auto time = seconds_if_it_runs(shown.kernel, analysis.hardware, model) ? seconds_if_it_runs : seconds_of;
   for (auto& split : partition.splits) {
     const auto size = split.size, whole = derivation->scratch.size(split.wire).value_or(split.size);

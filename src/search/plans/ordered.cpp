@@ -83,11 +83,12 @@ class Ordering {
   static double least(const FoundPlan& found, double value) {
     return found.optimal ? value : found.gap ? value * (1 - *found.gap) : 0;
   }
-  // A plan is optimal only if none of the orders that lost could have a better one. If several contractions have been
-  // decided, not all of their orders were compared with each other.
+  // A plan is optimal only if none of the orders that lost could have a better one. If an order was taken and another
+  // contraction was decided, too, not all of their orders were compared with each other.
   void judge(FoundPlan& found) const {
-    if (tried_ == 0 || (tried_ > 1 && taken_.empty())) return;
-    const auto value = worth(found, goal_), below = tried_ > 1 ? 0 : std::min(others_, least(found, value));
+    if (tried_ == 0) return;
+    const bool all_compared = tried_ == 1 || taken_.empty();
+    const auto value = worth(found, goal_), below = all_compared ? std::min(others_, least(found, value)) : 0;
     if (below >= noticeable * value) return;
     found.optimal = false;
     found.gap = below > 0 ? std::optional(1 - below / value) : std::nullopt;
