@@ -297,7 +297,9 @@ class CostModel {
   double waves(const Figures&, const Times&, double most) const;
   double arrival(const Figures&, const Times&) const;
   double iterations(const Figures&, const Times&) const;
-  double exposed(const Figures&, const Times&) const;
+  double waits(const Figures&, const Times&) const;
+  double ends(const Figures&) const;
+  std::optional<double> machine(const Figures&, Times&) const;
   struct Held {
     std::int64_t largest = 0, ideal = 0, fullest = 0, ideal_fullest = 0;
   };

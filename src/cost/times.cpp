@@ -2,14 +2,15 @@
 //
 // Ideal: every level and unit runs at its datasheet rate, and all overlap; the time is that of the slowest. Machine:
 // rates are sustained ones; blocks run in whole rounds over the cores, the last one incomplete; repeated reads come
-// from a cache if there is one and they fit; the first tiles and the last outputs overlap nothing; every iteration of a
-// loop above the innermost level waits once for the innermost memory, together with the other blocks that its core
+// from a cache if there is one and they fit; the cores wait for the first tiles and the last outputs; every iteration
+// of a loop above the innermost level waits once for the innermost memory, together with the other blocks that its core
 // holds; and there is one launch.
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "cost/model.hpp"
+#include "hardware/assumptions.hpp"
 
 namespace napkin {
 namespace {
@@ -104,7 +105,6 @@ CostModel::Sustained CostModel::sustained(std::size_t level, const Figures& figu
 }
 
 void CostModel::times(const Figures& figures, Times& all) const {
-  const auto core = hardware_->core.value_or(1);
   share_out(figures, all);
   all.ideal_levels.assign(hardware_->levels.size(), {});
   all.levels.assign(hardware_->levels.size(), {});
@@ -114,14 +114,12 @@ void CostModel::times(const Figures& figures, Times& all) const {
         over(crossing_or_moved(level, figures), rate_of(hardware_->levels[level].bandwidth), &Rate::peak);
     all.levels[level] = sustained(level, figures, all).slower();
   }
-  if (all.levels[core]) *all.levels[core] = std::max(*all.levels[core], arrival(figures, all));
   for (std::size_t i = 0; i < work_.size(); ++i) {
     all.ideal_work.push_back(over(figures.operations[i], rates_[i], &Rate::peak));
     all.work.push_back(over(figures.operations[i] / all.busy, rates_[i], &Rate::reached));
   }
   all.ideal = slowest(all.ideal_levels, work_, all.ideal_work);
-  all.machine = slowest(all.levels, work_, all.work);
-  if (all.machine) *all.machine += exposed(figures, all);
+  all.machine = machine(figures, all);
 }
 
 // Returns the number of waves on the busiest core, which holds `most` blocks at a time, or fewer if its memory has no
@@ -151,19 +149,36 @@ double CostModel::iterations(const Figures& figures, const Times& times) const {
   return figures.steps / static_cast<double>(at.groups) * waves(figures, times, together);
 }
 
-// Returns the time that overlaps nothing: the launch, the first tiles and the last outputs, and the wait of every
-// iteration.
-double CostModel::exposed(const Figures& figures, const Times& times) const {
+// Returns the time that the first tiles and the last outputs of the cores take.
+double CostModel::ends(const Figures& figures) const {
   const auto core = hardware_->core.value_or(1);
-  const auto cores = static_cast<double>(hardware_->total(core));
   const auto& at = figures.levels[core];
-  double seconds = hardware_->limits.launch_seconds ? hardware_->limits.launch_seconds->value : 0;
-  const double ends = static_cast<double>(at.ideal_memory_bytes) * std::min(cores, static_cast<double>(at.groups));
-  seconds += over(ends, rate_of(hardware_->levels[core].bandwidth), &Rate::reached).value_or(0);
+  const auto cores = std::min(static_cast<double>(hardware_->total(core)), static_cast<double>(at.groups));
+  const double bytes = static_cast<double>(at.ideal_memory_bytes) * cores;
+  return over(bytes, rate_of(hardware_->levels[core].bandwidth), &Rate::reached).value_or(0);
+}
+
+// The cores wait for their first tiles, in iterations, and for their last outputs to leave. Meanwhile the memory that
+// fills them works for other blocks, so that a kernel that waits for this memory hides these waits, but for what
+// unsynchronised blocks do not hide.
+Seconds CostModel::machine(const Figures& figures, Times& all) const {
+  const auto core = hardware_->core.value_or(1);
+  const auto memory = all.levels[core];
+  if (memory) all.levels[core] = arrival(figures, all);
+  const auto most = slowest(all.levels, work_, all.work);
+  if (memory) all.levels[core] = std::max(memory, all.levels[core]);
+  if (!most) return {};
+  const double hidden = ends(figures) + waits(figures, all), moved = memory.value_or(0);
+  const double busy = std::max(*most + hidden, moved + unhidden(hardware_->limits) * hidden);
+  return busy + (hardware_->limits.launch_seconds ? hardware_->limits.launch_seconds->value : 0);
+}
+
+// Returns the time in which iterations wait for the innermost memory.
+double CostModel::waits(const Figures& figures, const Times& times) const {
   const auto& latency = hardware_->levels.back().latency_clocks;
   const auto* fma = hardware_->find(Unit::fma);
-  if (!latency || !fma || !fma->clock_hz) return seconds;
-  return seconds + iterations(figures, times) * latency->value / fma->clock_hz->value;
+  if (!latency || !fma || !fma->clock_hz) return 0;
+  return iterations(figures, times) * latency->value / fma->clock_hz->value;
 }
 
 Demand CostModel::demand(const Figures& figures) const {

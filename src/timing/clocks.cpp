@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "hardware/assumptions.hpp"
 #include "napkin/instructions.hpp"
-#include "timing/assumptions.hpp"
 #include "timing/raster.hpp"
 #include "timing/warp_instructions.hpp"
 

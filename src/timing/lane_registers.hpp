@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 
-#include "timing/assumptions.hpp"
 #include "timing/mainloop.hpp"
+#include "timing/registers_beside.hpp"
 
 namespace napkin {
 

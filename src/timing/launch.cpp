@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "timing/assumptions.hpp"
+#include "hardware/assumptions.hpp"
 #include "timing/pipelining.hpp"
 #include "timing/raster.hpp"
 

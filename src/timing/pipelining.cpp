@@ -6,7 +6,7 @@
 #include <cmath>
 #include <span>
 
-#include "timing/assumptions.hpp"
+#include "hardware/assumptions.hpp"
 #include "timing/occupancy.hpp"
 #include "timing/warp_instructions.hpp"
 

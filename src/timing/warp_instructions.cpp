@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "hardware/assumptions.hpp"
 #include "loops/pieces.hpp"
 
 namespace napkin {

@@ -179,7 +179,7 @@ TEST_CASE("the plan of a kernel with rows over warps is the kernel, and its gap 
     return nlohmann::json::parse(run_cli(all).out);
   };
   const auto plan = planned({});
-  CHECK(plan["partition"] == "Y: group r 19, stream r 1 at smem");
+  CHECK(plan["partition"] == "Y: group r 20, stream r 1 at smem");
   const auto other = planned({"--partition", "group r 269, stream r 4 at smem"});
   const double here = plan["totals"]["time_s"], there = other["totals"]["time_s"];
   REQUIRE(there < here);

@@ -1,16 +1,10 @@
-// Assumptions about numbers that no source states: one value for all machines, unless a profile or a setting gives
-// another. docs/theory.md gives the reasons, docs/predictions.md the effect of each of them.
+// The registers of a thread beyond values and operands, fitted to what ptxas gives the kernels that napkin prints.
 #pragma once
 
 #include <algorithm>
-
-#include "napkin/hardware.hpp"
+#include <cstdint>
 
 namespace napkin {
-
-inline double assumed(const std::optional<Sourced<double>>& stated, double otherwise) {
-  return stated ? stated->value : otherwise;
-}
 
 // The properties of a kernel for which a compiler needs registers beyond values and operands.
 struct BesideValues {
@@ -42,10 +36,4 @@ inline std::int64_t registers_beside(const BesideValues& does, std::int64_t valu
   const std::int64_t all = products + others + numbers;
   return does.follows ? all : all + std::clamp<std::int64_t>(most - values - all, 0, ahead);
 }
-// The share of the time that could be hidden behind the busiest part of a core that is not hidden, if nothing makes
-// blocks take turns.
-inline double unhidden(const Limits& limits) { return assumed(limits.unhidden, 0.4); }
-// The part of each resident block for which a core waits at the end of a launch, if masks make blocks differ in length.
-inline double masked_end(const Limits& limits) { return assumed(limits.masked_end, 0.5); }
-
 }  // namespace napkin
