@@ -3,6 +3,7 @@
 #include "search/divisors.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "diagram/index.hpp"
@@ -199,6 +200,59 @@ class SmallestPieces {
   int asked_ = 0;
 };
 
+double bytes_of(const Diagram& diagram, ArrayId id) {
+  const auto& array = diagram.at(id);
+  double bytes = row(array.stored()).bytes;
+  for (const auto wire : array.wires) bytes *= static_cast<double>(size_of(diagram, wire));
+  return bytes / row(array.stored()).share;
+}
+
+// Arrays with fewer bytes than these may waste sectors: even one value in a whole sector costs little.
+double noticeable_bytes(const Derivation& derivation) {
+  constexpr double share = 1.0 / 1024;
+  double all = 0;
+  for (const auto* arrays : {&derivation.inputs, &derivation.outputs})
+    for (const auto array : *arrays) all += bytes_of(derivation.scratch, array);
+  return all * share;
+}
+
+// The divisors are multiples of a sector along the innermost axis of every array that has so many bytes.
+void divide_by_sectors(Space& space, double least_bytes) {
+  const auto& derivation = *space.derivation;
+  const auto& scratch = derivation.scratch;
+  const auto sector = static_cast<std::int64_t>(space.hardware->levels[space.core_level].sector->value);
+  const auto add = [&](WireId wire, ArrayId array) {
+    const auto& type = row(scratch.at(array).stored());
+    divide_at_core(space, wire, std::max<std::int64_t>(1, sector / type.bytes * type.share));
+  };
+  for (const auto& column : derivation.columns) {
+    std::vector<const Access*> reads;
+    collect_accesses(scratch, column.value, reads);
+    for (const auto* read : reads)
+      if (std::ranges::count(derivation.inputs, read->array) > 0 && bytes_of(scratch, read->array) >= least_bytes &&
+          !read->at.empty() && read->at.back().terms.size() == 1)
+        add(read->at.back().terms[0].first, read->array);
+  }
+  // If only results are contiguous along a wire, tiles of one position waste sectors of the results only.
+  for (const auto output : derivation.outputs) {
+    const auto& wires = scratch.at(output).wires;
+    if (wires.empty() || bytes_of(scratch, output) < least_bytes) continue;
+    if (space.core_divisors[wires.back().index] == 1) space.single.insert(wires.back());
+    add(wires.back(), output);
+  }
+}
+
+// Returns the number of blocks of the smallest pieces.
+double most_blocks(const Space& space) {
+  double blocks = 1;
+  for (const auto wire : space.grouped) {
+    const auto size = size_of(space.derivation->scratch, wire);
+    const auto piece = space.single.contains(wire) ? 1 : space.core_divisors[wire.index];
+    blocks *= std::ceil(static_cast<double>(size) / static_cast<double>(piece));
+  }
+  return blocks;
+}
+
 bool asks_for_position(const Diagram& diagram, ExprId id) {
   return any_part(diagram, id, [&](ExprId part) { return std::holds_alternative<Position>(diagram.at(part).node); });
 }
@@ -237,26 +291,10 @@ void cut_between_sectors(Space& space) {
   const auto masked = [&](const Column& column) { return asks_for_position(scratch, column.value); };
   if (std::any_of(derivation.columns.begin(), derivation.columns.end(), masked)) return;
   space.core_level = *hardware.core;
-  const auto sector = static_cast<std::int64_t>(hardware.levels[*hardware.core].sector->value);
-  const auto add = [&](WireId wire, ArrayId array) {
-    const auto& type = row(scratch.at(array).stored());
-    divide_at_core(space, wire, std::max<std::int64_t>(1, sector / type.bytes * type.share));
-  };
-  for (const auto& column : derivation.columns) {
-    std::vector<const Access*> reads;
-    collect_accesses(scratch, column.value, reads);
-    for (const auto* read : reads)
-      if (std::ranges::count(derivation.inputs, read->array) > 0 && !read->at.empty() &&
-          read->at.back().terms.size() == 1)
-        add(read->at.back().terms[0].first, read->array);
-  }
-  // If only results are contiguous along a wire, tiles of one position waste sectors of the results only.
-  for (const auto output : derivation.outputs) {
-    const auto& wires = scratch.at(output).wires;
-    if (wires.empty()) continue;
-    if (space.core_divisors[wires.back().index] == 1) space.single.insert(wires.back());
-    add(wires.back(), output);
-  }
+  const auto as_they_were = space;
+  divide_by_sectors(space, noticeable_bytes(derivation));
+  if (most_blocks(space) < hardware.total(space.core_level) && most_blocks(as_they_were) > most_blocks(space))
+    space = as_they_were;
 }
 
 void divide_where_it_fits(Space& space) {
