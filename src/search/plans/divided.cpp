@@ -57,6 +57,15 @@ struct Run {
   bool has(std::size_t k) const { return begin <= k && k < end; }
 };
 
+// The plan is not optimal if divisions that were given up might save a noticeable time.
+void leave_open(FoundPlan& plan, double open_s) {
+  constexpr double noticeable = 0.005;
+  const double all = plan.cost.time_s.value_or(0);
+  if (open_s <= noticeable * all && plan.optimal) return;
+  plan.gap = std::min(1.0, std::max(plan.gap.value_or(0), open_s / all));
+  plan.optimal = false;
+}
+
 class Division {
  public:
   // `left` partitions may be looked at.
@@ -72,7 +81,7 @@ class Division {
     const bool judged = found_.optimal || found_.gap;
     while (divide_once()) {
     }
-    if (judged) judge();
+    if (judged) leave_open(found_, open_s_);
   }
 
  private:
@@ -105,14 +114,6 @@ class Division {
     if (best.left_s) open_s_ = std::max(open_s_, best.found->seconds() - *best.left_s);
     take(where, std::move(*best.found));
     return true;
-  }
-  // The plan is not optimal if divisions that were given up might save a noticeable time.
-  void judge() {
-    constexpr double noticeable = 0.005;
-    const double all = found_.cost.time_s.value_or(0);
-    if (open_s_ <= noticeable * all && found_.optimal) return;
-    found_.gap = std::min(1.0, std::max(found_.gap.value_or(0), open_s_ / all));
-    found_.optimal = false;
   }
   // True if none of the kernels results from a division, and no other kernel computes one of their statements.
   bool may_be_divided(std::size_t begin, std::size_t end) const {
@@ -361,6 +362,7 @@ FoundPlan parted(const FoundPlan& whole, FoundPlan best, const Hardware& hardwar
                  Searched& searched) {
   const Parting parting(whole, hardware, goal, searched);
   auto left = patient(most_of_all, goal);
+  double least_s = *best.cost.time_s;
   for (std::size_t kernel = 0; kernel < whole.kernels.size(); ++kernel) {
     const auto statements = whole.kernels[kernel].best.front().kernel.derivation->statements.size();
     for (std::size_t at = 1; at < statements && left > 0 && parting.is_alone(kernel); ++at) {
@@ -368,9 +370,11 @@ FoundPlan parted(const FoundPlan& whole, FoundPlan best, const Hardware& hardwar
       if (!made) continue;
       Division(*made, hardware, goal, searched, left).run();
       best.evaluated += made->evaluated - whole.evaluated;
+      if (!made->optimal) least_s = std::min(least_s, *made->cost.time_s * (1 - made->gap.value_or(0)));
       if (!made->divisions.empty() && *made->cost.time_s < *best.cost.time_s) best = std::move(*made);
     }
   }
+  if (best.optimal || best.gap) leave_open(best, *best.cost.time_s - least_s);
   return best;
 }
 

@@ -2,7 +2,6 @@
 #include "search/plans/parting.hpp"
 
 #include <algorithm>
-#include <iterator>
 
 #include "diagram/checked.hpp"
 #include "search/kernels.hpp"
@@ -15,7 +14,8 @@ std::optional<FoundPlan> Parting::part(std::size_t kernel, std::size_t at, doubl
   const auto first = half(whole_.diagram, {fused.statements.begin(), middle}, hardware_, goal_);
   const auto second = half(whole_.diagram, {middle, fused.statements.end()}, hardware_, goal_);
   const double others = *whole_.cost.time_s - *whole_.cost.kernels[kernel].time_s;
-  if (others + first.least_s + second.least_s >= most_s) return std::nullopt;
+  // A division may fuse one of the two with a kernel beside it, which then makes or reads the same arrays anyway.
+  if (others + std::min(first.least_s, second.least_s) >= most_s) return std::nullopt;
   std::vector<Found> both;
   for (const auto* one : {&first, &second}) {
     both.push_back(searched(*one));
@@ -48,17 +48,28 @@ bool Parting::is_alone(std::size_t kernel) const {
   });
 }
 
+// The first half follows the kernel that computes the last of what it reads, so that a division may fuse the two.
 FoundPlan Parting::with(std::size_t kernel, std::vector<Found> both) const {
   auto made = whole_;
   for (const auto& half : both)
     made.optimal = made.optimal && half.optimal, made.evaluated += half.evaluated,
     made.candidates = saturating_add(made.candidates, half.candidates);
+  const auto first = after_producers(both[0], kernel);
   std::erase_if(made.saved, [&](const Saved& saved) { return saved.kernel == kernel; });
-  for (auto& saved : made.saved) saved.kernel += saved.kernel > kernel ? 1 : 0;
-  const auto at = made.kernels.erase(made.kernels.begin() + static_cast<std::ptrdiff_t>(kernel));
-  made.kernels.insert(at, std::make_move_iterator(both.begin()), std::make_move_iterator(both.end()));
+  for (auto& saved : made.saved) saved.kernel += saved.kernel >= first ? 1 : 0;
+  made.kernels[kernel] = std::move(both[1]);
+  made.kernels.insert(made.kernels.begin() + static_cast<std::ptrdiff_t>(first), std::move(both[0]));
   take_best(made);
   return made;
+}
+
+std::size_t Parting::after_producers(const Found& half, std::size_t kernel) const {
+  const auto& inputs = half.best.front().kernel.derivation->inputs;
+  for (auto place = kernel; place > 0; --place) {
+    const auto& outputs = whole_.kernels[place - 1].best.front().kernel.derivation->outputs;
+    if (std::ranges::find_first_of(inputs, outputs) != inputs.end()) return place;
+  }
+  return 0;
 }
 
 }  // namespace napkin
