@@ -55,26 +55,39 @@ class PlanByHand {
     diagnostics_.add({"E0307", std::move(what), where, "", {}, {}, std::move(help)});
   }
 
-  // Names of arrays that an order of contraction adds say that order.
+  // Names of arrays that orders of contraction add say those orders, and labels say which of several with equal names.
   void take_orders() {
     std::set<std::string> named;
     for (const auto& kernel : written_.kernels)
       for (const auto& name : kernel.statements) named.insert(name.text);
     for (const auto& statement : diagram().statements) named.erase(diagram().at(statement.output).name);
-    while (!named.empty()) {
-      const auto form = form_of(named);
-      if (!form) return;
-      for (const auto& name : form->made) named.erase(name);
-      analysis_.diagram = analysis_.ordered = form->diagram;
-    }
+    if (named.empty()) return;
+    auto ordered = with_orders(diagram(), named, true);
+    if (!ordered) ordered = with_orders(diagram(), named, false);
+    if (ordered) analysis_.diagram = analysis_.ordered = *std::move(ordered);
   }
-  std::optional<ContractionForm> form_of(const std::set<std::string>& named) const {
-    for (const auto& orders : contractions(diagram()))
-      for (const auto& form : orders.forms)
-        if (!form.made.empty() &&
-            std::ranges::all_of(form.made, [&](const std::string& name) { return named.contains(name); }))
-          return form;
+  // The diagram with orders that add exactly these arrays; none if there are none, or if labels are not legal there.
+  std::optional<Diagram> with_orders(const Diagram& before, const std::set<std::string>& named, bool by_labels) const {
+    if (named.empty()) return !by_labels || is_legal(before) ? std::optional(before) : std::nullopt;
+    for (const auto& orders : contractions(before))
+      for (const auto& form : orders.forms) {
+        auto left = named;
+        for (const auto& name : form.made) left.erase(name);
+        if (form.made.empty() || left.size() + form.made.size() != named.size()) continue;
+        if (auto made = with_orders(form.diagram, left, by_labels)) return made;
+      }
     return std::nullopt;
+  }
+  // Whether the labels of all kernels are legal in this diagram.
+  bool is_legal(const Diagram& ordered) const {
+    return std::ranges::all_of(written_.kernels, [&](const ast::KernelLabels& kernel) {
+      Part part;
+      for (const auto& name : kernel.statements) part.made.push_back(name.text);
+      const auto derivation = napkin::derive(ordered, statements_of(ordered, part));
+      Diagnostics found;
+      const auto partition = resolve_partition(kernel.labels, derivation.scratch, hardware(), found);
+      return !found.has_errors() && illegal(derivation, hardware(), partition).empty();
+    });
   }
 
   Part part_of(const ast::KernelLabels& kernel) {
@@ -104,10 +117,11 @@ class PlanByHand {
     part.made.push_back(name.text);
   }
 
-  Statements statements_of(const Part& part) const {
+  Statements statements_of(const Part& part) const { return statements_of(diagram(), part); }
+  static Statements statements_of(const Diagram& diagram, const Part& part) {
     Statements all;
-    for (std::uint32_t i = 0; i < diagram().statements.size(); ++i)
-      if (std::ranges::count(part.made, diagram().at(diagram().statements[i].output).name) > 0) all.push_back({i});
+    for (std::uint32_t i = 0; i < diagram.statements.size(); ++i)
+      if (std::ranges::count(part.made, diagram.at(diagram.statements[i].output).name) > 0) all.push_back({i});
     return all;
   }
 

@@ -40,6 +40,7 @@ std::optional<Index> sum(const Index& a, const Index& b) {
 
 struct Range {
   std::optional<std::int64_t> least, greatest;  // none if not known
+  bool overflows = false;                       // one of them is known, but does not fit in 63 bits
 };
 
 std::optional<std::int64_t> plus(std::optional<std::int64_t> a, std::optional<std::int64_t> b) {
@@ -51,8 +52,10 @@ Range range_of(const Diagram& diagram, const Index& index) {
   for (const auto& [wire, coefficient] : index.terms) {
     const auto size = diagram.size(wire);
     const auto far = size ? checked_multiply(*size - 1, coefficient) : std::nullopt;
-    range.least = plus(range.least, coefficient > 0 ? std::optional<std::int64_t>(0) : far);
-    range.greatest = plus(range.greatest, coefficient > 0 ? far : std::optional<std::int64_t>(0));
+    auto& end = coefficient > 0 ? range.greatest : range.least;
+    const bool was_known = end.has_value();
+    end = plus(end, far);
+    range.overflows = range.overflows || (size && was_known && !end);
   }
   if (range.least) range.least = floor_divide(*range.least, index.divisor);
   if (range.greatest) range.greatest = floor_divide(*range.greatest, index.divisor);
@@ -198,6 +201,8 @@ void check_bounds(const Diagram& diagram, const Array& array, std::size_t dimens
   const auto wire = plain_wire(index);
   if (wire && diagram.at(*wire).axis == diagram.at(array.wires[dimension]).axis) return;
   const auto range = range_of(diagram, index);
+  if (range.overflows)
+    return diagnostics.add({.code = "E0104", .message = "the index does not fit in 63 bits", .span = written.span});
   const bool below = range.least && *range.least < 0;
   const bool above = range.greatest && axis.size && *range.greatest >= *axis.size;
   if (!below && !above) return;

@@ -283,7 +283,10 @@ void take_whole_fragments(std::vector<std::int64_t>& sizes, std::int64_t fragmen
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
 }
 
+// If an axis has so many positions that sizes of more than `finest` pieces differ by less than one in `finest`, the
+// sizes between are left out.
 std::vector<std::int64_t> multiples_for_numbers(std::int64_t extent, std::int64_t divisor) {
+  constexpr std::int64_t finest = 1024;
   std::vector<std::int64_t> sizes{extent};
   if (extent < divisor) {
     if (extent > 1) sizes.push_back(1);
@@ -293,7 +296,7 @@ std::vector<std::int64_t> multiples_for_numbers(std::int64_t extent, std::int64_
   // piece before.
   const auto pieces = [&](std::int64_t size) { return (extent + size - 1) / size; };
   for (auto size = extent; size > divisor;) {
-    const auto number = pieces(size) + 1;
+    const auto number = pieces(size) + 1 + pieces(size) / finest;
     const auto least = (extent + number - 1) / number;
     auto next = (least + divisor - 1) / divisor * divisor;
     if (next >= size) next = (size - 1) / divisor * divisor;

@@ -253,3 +253,36 @@ TEST_CASE("as many partitions are listed as are asked for, the best first", "[cl
     }
   }
 }
+
+TEST_CASE("the text of a plan with scaled operands is that plan, also if orders share names or follow each other") {
+  using nlohmann::json;
+  Folder folder;
+  const auto read = [](const Ran& ran) {
+    REQUIRE(ran.code == exit_done);
+    return json::parse(ran.out);
+  };
+  const std::string head = "diagram d\naxis m = 64; axis n = 130; axis k = 64; axis b = (k + 6) / 7\n",
+                    inputs = "input A: f4e2m1[m, k]; input B: f8e4m3[n, k]; input s: f8e8m0[m, b]\n",
+                    product = "C[m, n] = sum[k](A[m, k] * s[m, k / 7] * B[n, k])\n";
+  for (const auto& rest : {product + "output C\n", product + "D[m] = sum[n](C[m, n] / size(n))\noutput D\n"}) {
+    CAPTURE(rest);
+    const auto file = folder.write("d.nap", head + inputs + rest);
+    const auto plan = read(run_cli({"analyze", file, "--target", "h100-sxm5", "--format", "json"}));
+    const std::string text = plan["partition"];
+    const auto again =
+        read(run_cli({"analyze", file, "--target", "h100-sxm5", "--format", "json", "--partition", text}));
+    CHECK(again["partition"] == text);
+    CHECK(again["totals"]["time_s"] == plan["totals"]["time_s"]);
+    const auto page = run_cli({"analyze", file, "--target", "h100-sxm5", "--partition", text});
+    if (text.find('|') == std::string::npos) CHECK(page.out.find(text.substr(0, text.find(':') + 1)) != page.out.npos);
+  }
+  // Two orders are called As; only one of them has an axis k.
+  const auto file = folder.write("d.nap", head + inputs + product + "output C\n");
+  const auto by = [&](const std::string& labels) {
+    return run_cli({"analyze", file, "--target", "h100-sxm5", "--partition", labels});
+  };
+  CHECK(by("As: group m 1, k 64 at smem | C: group m 64, n 64 at smem").code == exit_done);
+  const auto in_blocks = by("As: group m 1, k_block 2 at smem | C: group m 64, n 64 at smem");
+  CHECK(in_blocks.err.find("E0303") == std::string::npos);
+  CHECK(in_blocks.out.find("k_block 2") != std::string::npos);
+}

@@ -48,6 +48,7 @@ TEST_CASE("a wrong command line exits 2, points at the word and says what was me
       {{"derive", attention, "--format", "jsn"}, "E0523", "did you mean `json`?"},
       {{"analyze", attention, "--target", "toy", "--model", "exact"}, "E0523", "one of machine, ideal"},
       {{"analyze", attention, "--target", "toy", "--top", "x"}, "E0523", "`--top` cannot be `x`"},
+      {{"analyze", attention, "--target", "toy", "--patience", "-1"}, "E0523", "`--patience` cannot be `-1`"},
       {{"derive", attention, "--set", "q"}, "E0523", "write `--set NAME=VALUE`"},
       {{"derive", attention, "--set", "q=0"}, "E0523", "`0` is not a size"},
       {{"derive", attention, "--set", "q=4k"}, "E0523", "`4k` is not a size"},

@@ -153,3 +153,10 @@ TEST_CASE("products with scaled operands are the same numbers") {
     for (std::size_t i = 0; i < a.size(); ++i) REQUIRE(std::abs(a[i] - b[i]) <= 1e-12 * (1 + std::abs(a[i])));
   }
 }
+
+TEST_CASE("no operand is stored in a format of inputs alone") {
+  using enum Datatype;
+  CHECK(holds_products({f8e8m0, f8e8m0}, f8e8m0) == bf16);
+  CHECK(holds_products({f8e8m0}, f8e8m0) == bf16);
+  CHECK(holds_products({f4e2m1, f8e8m0}, bf16) == bf16);
+}

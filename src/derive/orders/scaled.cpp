@@ -194,7 +194,7 @@ std::optional<Datatype> holds_products(const std::vector<Datatype>& factors, std
   if (factors.empty() || !std::ranges::all_of(factors, is_small)) return std::nullopt;
   std::vector<double> products{1};
   for (const auto type : factors) products = products_of(products, values_of(type));
-  if (preferred && holds(*preferred, products)) return preferred;
+  if (preferred && !row(*preferred).of_inputs && holds(*preferred, products)) return preferred;
   const auto found = std::ranges::find_if(matrix_formats, [&](Datatype type) { return holds(type, products); });
   return found == matrix_formats.end() ? std::nullopt : std::optional(*found);
 }

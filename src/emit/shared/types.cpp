@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <stdexcept>
 #include <utility>
 
 #include "emit/shared/text.hpp"
@@ -214,7 +215,10 @@ std::string_view code_of(Language language, const Pointwise& function) {
 
 bool is_wide(Datatype type) { return code_type(Language::cuda, type).own == "double"; }
 
-std::string filled(std::string_view row, std::string_view value) { return fmt::format(fmt::runtime(row), value); }
+std::string filled(std::string_view row, std::string_view value) {
+  if (row.empty()) throw std::logic_error("a format of inputs alone is stored, or one of 4 bits by itself");
+  return fmt::format(fmt::runtime(row), value);
+}
 
 std::string code_definitions(Language language, std::string_view used_in) {
   const std::string where = language == Language::cuda ? "__host__ __device__ " : "";

@@ -268,6 +268,12 @@ void add_kernel(Page& page, const Analysis& analysis, std::size_t k) {
   for (const auto& overrun : shown->cost.overruns) page.overruns.push_back(overrun_text(analysis.hardware, overrun));
 }
 
+// Before the labels of a kernel by hand: its statements, if the text names them, because an order may have added some.
+std::string statements_by_hand(const Analysis& analysis) {
+  const auto colon = analysis.by_hand ? analysis.by_hand->find(':') : std::string::npos;
+  return colon == std::string::npos ? "" : analysis.by_hand->substr(0, colon) + ": ";
+}
+
 void tell_of_file(Page& page, const Analysis& analysis) {
   if (!analysis.plan || analysis.plan->divisions.empty()) return;
   const auto written = products_of(derive_written(analysis), &analysis.hardware);
@@ -301,7 +307,8 @@ Page page_of(const Analysis& analysis, std::optional<std::size_t> kernel) {
   find_doubled(page, analysis, one ? kernel : std::nullopt);
   page.partition = one ? as_partition(analysis, *kernel).value_or("") : as_partition(analysis).value_or("");
   const bool reordered = analysis.plan && !analysis.plan->orders.empty();  // by added arrays, which the text names
-  if (page.of_plan == 1 && !reordered) page.partition = page.kernels.front().tile.partition;
+  if (page.of_plan == 1 && !reordered)
+    page.partition = statements_by_hand(analysis) + page.kernels.front().tile.partition;
   if (analysis.plan && !one) page.divisions = analysis.plan->divisions;
   if (!one) find_roundings(page, analysis), find_orders(page, analysis);
   page.proof = proof_of(analysis), page.given_up = is_given_up(analysis);

@@ -69,7 +69,7 @@ std::size_t Parting::after_producers(const Found& half, std::size_t kernel) cons
     const auto& outputs = whole_.kernels[place - 1].best.front().kernel.derivation->outputs;
     if (std::ranges::find_first_of(inputs, outputs) != inputs.end()) return place;
   }
-  return 0;
+  return kernel;
 }
 
 }  // namespace napkin
