@@ -56,27 +56,34 @@ class PlanByHand {
   }
 
   // Names of arrays that orders of contraction add say those orders, and labels say which of several with equal names.
+  // If no orders add all of the names, those that add most of them are taken, so that only the others are unknown.
   void take_orders() {
     std::set<std::string> named;
     for (const auto& kernel : written_.kernels)
       for (const auto& name : kernel.statements) named.insert(name.text);
     for (const auto& statement : diagram().statements) named.erase(diagram().at(statement.output).name);
-    if (named.empty()) return;
-    auto ordered = with_orders(diagram(), named, true);
-    if (!ordered) ordered = with_orders(diagram(), named, false);
-    if (ordered) analysis_.diagram = analysis_.ordered = *std::move(ordered);
+    Ordered found{{}, named.size()};
+    if (!named.empty()) try_orders(diagram(), named, found);
+    if (found.diagram) analysis_.diagram = analysis_.ordered = *std::move(found.diagram);
   }
-  // The diagram with orders that add exactly these arrays; none if there are none, or if labels are not legal there.
-  std::optional<Diagram> with_orders(const Diagram& before, const std::set<std::string>& named, bool by_labels) const {
-    if (named.empty()) return !by_labels || is_legal(before) ? std::optional(before) : std::nullopt;
+  struct Ordered {
+    std::optional<Diagram> diagram;  // the best so far
+    std::size_t left;                // names that it does not add
+    bool legal = false;
+    int tried = 0;
+  };
+  void try_orders(const Diagram& before, const std::set<std::string>& named, Ordered& best) const {
+    constexpr int most = 64;
+    if (best.legal || ++best.tried > most) return;
+    const bool better = named.size() < best.left, legal = named.empty() && is_legal(before);
+    if (better || legal) best.diagram = before, best.left = named.size(), best.legal = legal;
+    if (named.empty()) return;
     for (const auto& orders : contractions(before))
       for (const auto& form : orders.forms) {
         auto left = named;
         for (const auto& name : form.made) left.erase(name);
-        if (form.made.empty() || left.size() + form.made.size() != named.size()) continue;
-        if (auto made = with_orders(form.diagram, left, by_labels)) return made;
+        if (!form.made.empty() && left.size() + form.made.size() == named.size()) try_orders(form.diagram, left, best);
       }
-    return std::nullopt;
   }
   // Whether the labels of all kernels are legal in this diagram.
   bool is_legal(const Diagram& ordered) const {
@@ -86,7 +93,10 @@ class PlanByHand {
       const auto derivation = napkin::derive(ordered, statements_of(ordered, part));
       Diagnostics found;
       const auto partition = resolve_partition(kernel.labels, derivation.scratch, hardware(), found);
-      return !found.has_errors() && illegal(derivation, hardware(), partition).empty();
+      if (found.has_errors()) return false;
+      const auto group = merged_group(derivation, partition);
+      if (!group) return illegal(derivation, hardware(), partition).empty();
+      return std::holds_alternative<DividedPartition>(divide(ordered, derivation, partition, *group));
     });
   }
 

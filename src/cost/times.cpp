@@ -17,9 +17,6 @@ namespace {
 
 using Seconds = std::optional<double>;
 
-// Assumed of a kernel without a launch configuration, whose threads nothing else decides before it is emitted.
-constexpr double threads_of_block = 256;
-
 Seconds over(double amount, const Rate* rate, double (Rate::*kind)() const) {
   if (!rate) return {};
   const double value = (rate->*kind)();
@@ -143,10 +140,8 @@ double CostModel::arrival(const Figures& figures, const Times& times) const {
 
 // Returns the iterations that a core waits for, one after another. Blocks of one wave wait together.
 double CostModel::iterations(const Figures& figures, const Times& times) const {
-  const auto& threads = hardware_->limits.threads_per_sm;
-  const double together = threads ? std::max(1.0, threads->value / threads_of_block) : 1;
   const auto& at = figures.levels[hardware_->core.value_or(1)];
-  return figures.steps / static_cast<double>(at.groups) * waves(figures, times, together);
+  return figures.steps / static_cast<double>(at.groups) * waves(figures, times, blocks_together(hardware_->limits));
 }
 
 // Returns the time that the first tiles and the last outputs of the cores take.
@@ -168,8 +163,8 @@ Seconds CostModel::machine(const Figures& figures, Times& all) const {
   const auto most = slowest(all.levels, work_, all.work);
   if (memory) all.levels[core] = std::max(memory, all.levels[core]);
   if (!most) return {};
-  const double hidden = ends(figures) + waits(figures, all), moved = memory.value_or(0);
-  const double busy = std::max(*most + hidden, moved + unhidden(hardware_->limits) * hidden);
+  const double waiting = ends(figures) + waits(figures, all), moved = memory.value_or(0);
+  const double busy = std::max(*most + waiting, moved + unhidden(hardware_->limits) * waiting);
   return busy + (hardware_->limits.launch_seconds ? hardware_->limits.launch_seconds->value : 0);
 }
 

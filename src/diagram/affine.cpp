@@ -202,7 +202,10 @@ void check_bounds(const Diagram& diagram, const Array& array, std::size_t dimens
   if (wire && diagram.at(*wire).axis == diagram.at(array.wires[dimension]).axis) return;
   const auto range = range_of(diagram, index);
   if (range.overflows)
-    return diagnostics.add({.code = "E0104", .message = "the index does not fit in 63 bits", .span = written.span});
+    return diagnostics.add({.code = "E0104",
+                            .message = "the index does not fit in 63 bits",
+                            .span = written.span,
+                            .label = "it overflows before the end of its axes"});
   const bool below = range.least && *range.least < 0;
   const bool above = range.greatest && axis.size && *range.greatest >= *axis.size;
   if (!below && !above) return;

@@ -225,14 +225,16 @@ std::int64_t promoted_every(Datatype operands, int warps, int machine) {
 std::string function_name(const MatrixInstruction& row) {
   return fmt::format("napkin_mma_{}_{}", row.name, napkin::row(row.operands).name);
 }
+namespace {
+// Later machines multiply 8 bits by instructions that earlier ones lack; a function widens them there.
+bool may_be_widened(const MatrixInstruction& row) { return row.capability > first_machine && row.warps == 1; }
+}  // namespace
 std::string product_name(const MatrixInstruction& row) {
   if (row.formats) return row.formats->first == Datatype::f32 ? "napkin_product_parts_a" : "napkin_product_parts_b";
-  return row.capability > first_machine && row.warps == 1
-             ? fmt::format("napkin_product_{}", napkin::row(row.operands).name)
-             : function_name(row);
+  return may_be_widened(row) ? fmt::format("napkin_product_{}", napkin::row(row.operands).name) : function_name(row);
 }
 bool multiplies_directly(const MatrixInstruction& row, int machine) {
-  return product_name(row) == function_name(row) || machine == row.capability;
+  return (!row.formats && !may_be_widened(row)) || machine == row.capability;
 }
 std::string function_name(const MatrixLoad& row) {
   return fmt::format("napkin_load_x{}{}", row.count, row.transposed ? "_transposed" : "");

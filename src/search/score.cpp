@@ -11,6 +11,8 @@
 #include <iterator>
 #include <limits>
 
+#include "hardware/assumptions.hpp"
+
 namespace napkin {
 namespace {
 
@@ -126,6 +128,7 @@ void Scoring::optimistic(const Figures& most, const Figures& least, Known known,
   }
   bound.overflow = false;
   if (known.settled) return;
+  bound.steps /= blocks_together(hardware_.limits);  // which wait at the same time
   const auto core = hardware_.core.value_or(1);
   auto& at = bound.levels[core];
   const auto cores = hardware_.total(core);

@@ -63,7 +63,7 @@ bool Mainloop::fills_fragments(const MainloopOperation& column) const {
         wires.push_back(wire);
     }
   };
-  add(diagram().at(made.output).wires), add(made.over), add(free_wires(diagram(), made.value));
+  add(diagram().at(made.output).wires), add(made.over), add(column.wires);
   const auto is_folded = [&](WireId wire) { return std::ranges::count(made.over, wire) > 0; };
   if (wires.size() != 2) return wires.size() < 2;
   if (!has_rows) return is_folded(wires[1]);

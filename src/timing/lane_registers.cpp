@@ -57,7 +57,7 @@ BesideValues beside_values(const Mainloop& mainloop, bool several_warps) {
   });
   made.by_warpgroups = mainloop.issues_together();
   made.follows = follows, made.one_by_one = one_by_one, made.exchanges = exchanges, made.widens = widening;
-  made.shares_columns = several_warps && !mainloop.has_rows_first();
+  made.shares_columns = several_warps && !mainloop.has_rows_first;
   made.saves_in_loops = saves_anew(*mainloop.nest);
   return made;
 }
@@ -140,7 +140,7 @@ std::int64_t LaneRegisters::values(BufferId id, const RowDivision& warpgroup) co
        of_columns = volume.beside;
   if (volume.rows == 0)
     if (const auto first = first_of_two(id)) of_rows = *first, of_columns /= *first;
-  if (!mainloop_.has_rows_first()) std::swap(of_rows, of_columns);
+  if (!mainloop_.has_rows_first) std::swap(of_rows, of_columns);
   const auto rows = pieces_of(of_rows, sum_tile.rows);
   const auto columns = of_columns > 1 ? round_up(of_columns, columns_at_once) / sum_tile.columns : 1;
   return (of_rows > 1 ? sum_tile.lane_rows * rows : 1) * (of_columns > 1 ? sum_tile.lane_columns * columns : 1);
@@ -186,7 +186,7 @@ std::int64_t LaneRegisters::operands(const MainloopOperation& column, const RowD
   if (mainloop_.issues_together()) return all;
   auto of_rows = rows_of_warp(warpgroup),
        of_columns = made.across ? mainloop_.lengths_at(column)[made.across->index] : 1;
-  if (!mainloop_.has_rows_first()) std::swap(of_rows, of_columns);
+  if (!mainloop_.has_rows_first) std::swap(of_rows, of_columns);
   const auto rows = pieces_of(of_rows, sum_tile.rows);
   const auto columns = round_up(of_columns, columns_at_once) / sum_tile.columns;
   if (made.parts > 1) return all + registers_of_parts(rows, columns);

@@ -110,6 +110,7 @@ class Reader {
     column.around.loops = loops;
     column.compute = &compute;
     column.name = nest().scratch.at(compute.column.output).name;
+    column.wires = free_wires(nest().scratch, compute.column.value);
     // Most of the tiles that run pass a mask as a whole, so that the work is that of the unmasked column.
     auto open = compute.column;
     if (!compute.masks.empty()) open.value = compute.unmasked;
@@ -250,7 +251,7 @@ bool Mainloop::is_repeated(const MainloopOperation& column) const {
   const auto is_row = [&](WireId wire) { return wire == row; };
   const auto& kept = diagram().at(made.output).wires;
   if (std::ranges::any_of(kept, is_row) || std::ranges::any_of(made.over, is_row) ||
-      std::ranges::any_of(free_wires(diagram(), made.value), is_row))
+      std::ranges::any_of(column.wires, is_row))
     return false;
   return std::ranges::count_if(kept, [&](WireId wire) { return lengths_at(column)[wire.index] > 1; }) == 2;
 }

@@ -58,6 +58,7 @@ struct MainloopOperation {
   std::string name;
   std::vector<ColumnWork> work;
   double kept = 1, folded = 1;  // positions of the result, and with what is folded
+  std::vector<WireId> wires;    // that its value varies along, sorted
   std::optional<Contraction> contraction;
   std::vector<Factor> factors{};  // of a contraction, in the order of its product
   Around around{};
@@ -93,6 +94,9 @@ struct Mainloop {
   std::vector<BufferId> streamed;  // the same, loaded in every iteration
   std::vector<BufferId> outputs;   // that the block saves
   WireId row;                      // divided among warpgroups
+  // Whether the divided rows are the rows of instructions. For instructions of single warps, rows are the first of the
+  // two wires of a result.
+  bool has_rows_first = true;
   // By buffer: the product of its dimensions other than that along the rows, and the length of the latter; 0 without
   // one.
   struct Volume {
@@ -105,9 +109,6 @@ struct Mainloop {
   // Output tiles of a block, one after another.
   double output_tiles() const;
   bool keeps_any() const;
-  // Whether the divided rows are the rows of instructions. For instructions of single warps, rows are the first of the
-  // two wires of a result.
-  bool has_rows_first() const;
   // Whether a loop that is not around the mainloop loads the tile. Kernels copy it as far ahead as those of the
   // mainloop.
   bool has_loop_of_its_own(BufferId tile) const;

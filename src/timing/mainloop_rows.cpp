@@ -256,10 +256,16 @@ bool stands_first(WireId row, const MainloopOperation& column, const Diagram& di
   return !across || std::ranges::find(wires, row) < std::ranges::find(wires, *across);
 }
 
+bool has_rows_first(const Mainloop& mainloop) {
+  return mainloop.issues_together() || std::ranges::all_of(mainloop.columns, [&](const auto& one) {
+           return !one.contraction || stands_first(mainloop.row, one, mainloop.diagram());
+         });
+}
+
 // Marks resident row operands. Instructions of four warps read rows from the core's memory, and widened operands are
 // read again in each iteration, so that neither is resident.
 void keep_rows(Mainloop& mainloop) {
-  if (!mainloop.keeps || mainloop.issues_together() || !mainloop.has_rows_first()) return;
+  if (!mainloop.keeps || mainloop.issues_together() || !mainloop.has_rows_first) return;
   for (auto& column : mainloop.columns) {
     if (!column.contraction || column.contraction->exchanged) continue;
     const auto& rows = column.contraction->rows;
@@ -281,6 +287,7 @@ void divide_rows(Mainloop& mainloop) {
   for (auto* columns : {&mainloop.columns, &mainloop.outside})
     for (auto& column : *columns)
       if (column.contraction) orient(column, mainloop, together);
+  mainloop.has_rows_first = has_rows_first(mainloop);
   keep_rows(mainloop);
   measure_volumes(mainloop);
 }
@@ -304,12 +311,6 @@ std::vector<std::int64_t> Mainloop::shape(BufferId id, std::int64_t rows) const 
   auto& along = shape[static_cast<std::size_t>(first - buffer.at.begin())];
   along = rows_held(along, rows);
   return shape;
-}
-
-bool Mainloop::has_rows_first() const {
-  return issues_together() || std::ranges::all_of(columns, [&](const auto& one) {
-           return !one.contraction || stands_first(row, one, diagram());
-         });
 }
 
 void resize(Mainloop& mainloop, const Partition& partition) {

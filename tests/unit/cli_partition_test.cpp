@@ -274,7 +274,7 @@ TEST_CASE("the text of a plan with scaled operands is that plan, also if orders 
     CHECK(again["partition"] == text);
     CHECK(again["totals"]["time_s"] == plan["totals"]["time_s"]);
     const auto page = run_cli({"analyze", file, "--target", "h100-sxm5", "--partition", text});
-    if (text.find('|') == std::string::npos) CHECK(page.out.find(text.substr(0, text.find(':') + 1)) != page.out.npos);
+    CHECK(page.out.find(text.substr(0, text.find(':') + 1)) != page.out.npos);
   }
   // Two orders are called As; only one of them has an axis k.
   const auto file = folder.write("d.nap", head + inputs + product + "output C\n");
@@ -285,4 +285,10 @@ TEST_CASE("the text of a plan with scaled operands is that plan, also if orders 
   const auto in_blocks = by("As: group m 1, k_block 2 at smem | C: group m 64, n 64 at smem");
   CHECK(in_blocks.err.find("E0303") == std::string::npos);
   CHECK(in_blocks.out.find("k_block 2") != std::string::npos);
+  // A kernel of both says its statements; a wrong name is the only one that is unknown.
+  const auto fused = by("As, C: group m 8, n 32 at smem");
+  CHECK(fused.out.find("--partition \"As, C: group m 8") != std::string::npos);
+  const auto wrong = by("As: group m 1, k 64 at smem | Cz: group m 64, n 64 at smem");
+  CHECK(wrong.err.find("no statement `Cz`") != std::string::npos);
+  CHECK(wrong.err.find("no statement `As`") == std::string::npos);
 }

@@ -1,6 +1,7 @@
 // Rows over warps: what becomes of the wire along lanes, how many warps have a row, and why a kernel is refused.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "napkin/device.hpp"
@@ -198,6 +199,34 @@ TEST_CASE("statements that share nothing are kernels of rows apart if they canno
   CHECK_THAT(plan["partition"].get<std::string>(), Contains("As: group m 1, k 2048 at smem | ") &&
                                                        Contains("Bt: group j 1, k 2048 at smem | ") &&
                                                        Contains(" | C: "));
+  run_cli({"emit", "cuda", file, "--target", "h100-sxm5", "-o", folder / "out"});
+  CHECK(text_of(folder / "out/mx_product.cu").find("_planned_path(void) { return \"rows,rows,warpgroups\"; }") !=
+        std::string::npos);
+}
+
+TEST_CASE("a memory that bounds a kernel hides what its cores wait for, but for a share, and units hide nothing") {
+  using namespace napkin::test;
+  Folder folder;
+  const auto timed = [&](const std::string& value, const std::string& share) {
+    const auto file =
+        folder.write("d.nap", "diagram d\naxis r = 8192; axis x = 2048\ninput X: f16[r, x]\nY: f16[r, x] = " + value +
+                                  "\noutput Y\n");
+    const auto ran = run_cli({"analyze", file, "--target", "h100-sxm5", "--set-target", "limits.unhidden=" + share,
+                              "--partition", "group r 16 at smem; group r 4 at reg", "--format", "json"});
+    return nlohmann::json::parse(ran.out);
+  };
+  const auto seconds = [&](const std::string& value, const std::string& share) {
+    return timed(value, share)["totals"]["time_s"].get<double>();
+  };
+  const std::string light = "2 * X[r, x]";
+  const double memory = timed(light, "1")["kernels"][0]["levels"][0]["time_s"], launch = 2.5e-6;
+  const double waits = seconds(light, "1") - memory - launch;
+  CHECK(std::abs(seconds(light, "0") - memory - launch) < 1e-3 * memory);
+  CHECK(waits > 0.05 * memory);
+  CHECK(std::abs(seconds(light, "0.4") - memory - launch - 0.4 * waits) < 1e-3 * memory);
+  std::string heavy = "X[r, x]";
+  for (int i = 0; i < 12; ++i) heavy = "exp(" + heavy + ")";
+  CHECK(seconds(heavy, "0") == seconds(heavy, "1"));
 }
 
 // Lanes along an output of 4096 values: two blocks of 2048 would leave the other cores idle.

@@ -57,6 +57,16 @@ TEST_CASE("pieces are the least of their number") {
         std::vector<std::int64_t>{100, 64, 48, 32, 15, 13, 12, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1});
   CHECK(piece_sizes(48, {16, 16, true}) == std::vector<std::int64_t>{48, 32, 16, 1});
   CHECK(piece_sizes(20, {1, 16}) == std::vector<std::int64_t>{20, 10, 7, 5, 4, 3, 2, 1});
+  // Long axes have fewer sizes than numbers of pieces, each within one in 1024 of the next, or the next number.
+  CHECK(piece_sizes(1 << 18, {1}).size() == 1023);
+  const auto sizes = piece_sizes(std::int64_t{1} << 40, {1});
+  CHECK(sizes.size() < 30'000);
+  CHECK(sizes.front() == std::int64_t{1} << 40);
+  CHECK(sizes.back() == 1);
+  for (std::size_t i = 1025; i < sizes.size(); ++i) {
+    REQUIRE(sizes[i] < sizes[i - 1]);
+    REQUIRE(sizes[i - 1] - sizes[i] <= std::max<std::int64_t>(1, sizes[i - 1] / 500));
+  }
 }
 
 TEST_CASE("a matmul is cut into near squares") {

@@ -213,7 +213,7 @@ struct Adder {
     return value(options.*field)->allow_extra_args(false);
   }
   CLI::Option* operator()(std::string Options::*field) const { return value(options.*field)->take_last(); }
-  // Numbers of things, of which there is at least one.
+  // Numbers from 1 on.
   CLI::Option* operator()(std::size_t Options::*field) const {
     return value(options.*field)->take_last()->check(CLI::PositiveNumber);
   }

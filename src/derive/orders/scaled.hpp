@@ -20,8 +20,8 @@ struct ScaledOperands {
 std::optional<ScaledOperands> scaled_operands(const Diagram& in_blocks, const std::string& statement);
 
 // The first of the formats of matrix units that has every product of values of these formats, apart from products that
-// are no normal numbers of f32. `preferred` comes before all others, unless only inputs
-// may have it. None if no format has.
+// are no normal numbers of f32. `preferred` comes before all others, unless only inputs may have it. None if no format
+// has.
 std::optional<Datatype> holds_products(const std::vector<Datatype>& factors, std::optional<Datatype> preferred);
 
 }  // namespace napkin::orders

@@ -216,7 +216,7 @@ std::string_view code_of(Language language, const Pointwise& function) {
 bool is_wide(Datatype type) { return code_type(Language::cuda, type).own == "double"; }
 
 std::string filled(std::string_view row, std::string_view value) {
-  if (row.empty()) throw std::logic_error("a format of inputs alone is stored, or one of 4 bits by itself");
+  if (row.empty()) throw std::logic_error("no code reads or writes a number of this format by itself");
   return fmt::format(fmt::runtime(row), value);
 }
 

@@ -17,12 +17,16 @@ std::optional<FoundPlan> Parting::part(std::size_t kernel, std::size_t at, doubl
   // A division may fuse one of the two with a kernel beside it, which then makes or reads the same arrays anyway.
   if (others + std::min(first.least_s, second.least_s) >= most_s) return std::nullopt;
   std::vector<Found> both;
+  double open_s = 0;
   for (const auto* one : {&first, &second}) {
     both.push_back(searched(*one));
     const auto& best = both.back().best;
     if (best.empty() || !best[0].cost.time_s || !best[0].cost.overruns.empty()) return std::nullopt;
+    if (!both.back().optimal) open_s += *best[0].cost.time_s - one->least_s;
   }
-  return with(kernel, std::move(both));
+  auto made = with(kernel, std::move(both));
+  if (whole_.optimal || whole_.gap) made.gap = std::max(whole_.gap.value_or(0), open_s / *made.cost.time_s);
+  return made;
 }
 
 Found Parting::searched(const Half& half) const {

@@ -16,8 +16,8 @@ class Parting {
   Parting(const FoundPlan& whole, const Hardware& hardware, const Goal& goal, Searched& searched)
       : whole_(whole), hardware_(hardware), goal_(goal), searched_(searched) {}
 
-  // The second kernel gets the statements from index `at` on. None if the lower bound of either makes the plan
-  // take `most_s` seconds or longer, or if they do not fit.
+  // The second kernel gets the statements from index `at` on. None if even the smaller of their lower bounds
+  // makes the plan take `most_s` seconds or longer, or if they do not fit.
   std::optional<FoundPlan> part(std::size_t kernel, std::size_t at, double most_s) const;
   // True if no other kernel computes one of its statements too.
   bool is_alone(std::size_t kernel) const;
