@@ -9,6 +9,7 @@
 #include "diagram/index.hpp"
 #include "diagram/match.hpp"
 #include "diagram/operands.hpp"
+#include "hardware/assumptions.hpp"
 #include "loops/formats.hpp"
 #include "loops/work.hpp"
 #include "timing/divisors.hpp"
@@ -293,8 +294,8 @@ void cut_between_sectors(Space& space) {
   space.core_level = *hardware.core;
   const auto as_they_were = space;
   divide_by_sectors(space, noticeable_bytes(derivation));
-  if (most_blocks(space) < hardware.total(space.core_level) && most_blocks(as_they_were) > most_blocks(space))
-    space = as_they_were;
+  const auto held = static_cast<double>(hardware.total(space.core_level)) * blocks_together(hardware.limits);
+  if (most_blocks(space) < held && most_blocks(as_they_were) > most_blocks(space)) space = as_they_were;
 }
 
 void divide_where_it_fits(Space& space) {

@@ -258,6 +258,11 @@ TEST_CASE("small arrays and few rows do not keep rows from blocks of their own")
   const std::string few =
       "diagram d\naxis r = 1000; axis x = 512\ninput X: i8[x, r]\nY: f32[r, x] = layernorm[x](X[x, r])\n"
       "Z: f32[r, x] = X[x, r] / (1 + max[x](abs(X[x, r])))\noutput Y\noutput Z\n";
+  const std::string several =
+      "diagram d\naxis r = 8192; axis x = 128\ninput X: bf16[x, r]\nY[r] = var[x](X[x, r])\n"
+      "W: bf16[r, x] = layernorm[x](X[x, r])\noutput Y\noutput W\n";
+  for (const auto* rows : {"2", "3", "4", "16"})
+    CHECK(time(several, "") <= 1.005 * time(several, "group r " + std::string(rows) + " at smem"));
   for (const auto* rows : {"3", "4", "8", "16"})
     CHECK(time(few, "") <= 1.005 * time(few, "group r " + std::string(rows) + " at smem"));
 }
