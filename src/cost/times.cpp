@@ -154,8 +154,7 @@ double CostModel::ends(const Figures& figures) const {
 }
 
 // The cores wait for their first tiles, in iterations, and for their last outputs to leave. Meanwhile the memory that
-// fills them works for other blocks, so that a kernel that waits for this memory hides these waits, but for what
-// unsynchronised blocks do not hide.
+// fills them works for other blocks. A kernel that this memory bounds hides these waits, but for the share `unhidden`.
 Seconds CostModel::machine(const Figures& figures, Times& all) const {
   const auto core = hardware_->core.value_or(1);
   const auto memory = all.levels[core];

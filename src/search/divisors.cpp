@@ -217,7 +217,7 @@ double noticeable_bytes(const Derivation& derivation) {
   return all * share;
 }
 
-// The divisors are multiples of a sector along the innermost axis of every array that has so many bytes.
+// Makes divisors multiples of a sector along the innermost axis of every array of at least `least_bytes`.
 void divide_by_sectors(Space& space, double least_bytes) {
   const auto& derivation = *space.derivation;
   const auto& scratch = derivation.scratch;

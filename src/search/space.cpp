@@ -266,10 +266,10 @@ std::string to_text(const Space& space) {
   if (!space.fixed.splits.empty()) text += " below those given by hand";
   text += "; every number of tiles";
   const auto is_long = [&](const Verdict& verdict) {
-    return space.derivation->scratch.size(verdict.wire).value_or(1) > finest_pieces * finest_pieces / 2;
+    return space.derivation->scratch.size(verdict.wire).value_or(1) > 2 * finest_pieces * finest_pieces;
   };
   if (std::ranges::any_of(space.derivation->verdicts, is_long))
-    text += fmt::format(", beyond {0} in steps of one in {0}", finest_pieces);
+    text += fmt::format(", beyond {} in steps of 1 / {}", 2 * finest_pieces, finest_pieces);
   const bool core = space.core_level > 0 && space.first <= space.core_level && !to_core.empty();
   if (core)
     text += fmt::format(", of multiples down to {} ({})", space.hardware->levels[space.core_level].name,
@@ -298,7 +298,7 @@ std::vector<std::int64_t> multiples_for_numbers(std::int64_t extent, std::int64_
   // piece before.
   const auto pieces = [&](std::int64_t size) { return (extent + size - 1) / size; };
   for (auto size = extent; size > divisor;) {
-    const auto number = pieces(size) + 1 + pieces(size) / finest_pieces;
+    const auto number = pieces(size) + std::max<std::int64_t>(1, pieces(size) / finest_pieces);
     const auto least = (extent + number - 1) / number;
     auto next = (least + divisor - 1) / divisor * divisor;
     if (next >= size) next = (size - 1) / divisor * divisor;

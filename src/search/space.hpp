@@ -65,9 +65,8 @@ std::optional<Space> of_lines(const Space&);
 std::string to_text(const Space&);
 
 // The sizes of pieces of `extent`, largest first: the whole, and for every number of pieces the least multiple of the
-// divisor that gives this number. Other sizes give the same number of pieces and hold more. Beyond this number of
-// pieces, each number is at least one in so many more than the one before, which leaves out sizes of axes of more than
-// half a million positions.
+// divisor that gives this number. Other sizes give the same number of pieces and hold more. On axes of more
+// than two million positions, numbers of pieces grow in steps of 1 / finest_pieces, and sizes between are left out.
 constexpr std::int64_t finest_pieces = 1024;
 std::vector<std::int64_t> piece_sizes(std::int64_t extent, Grain);
 
