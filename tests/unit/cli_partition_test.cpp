@@ -292,3 +292,18 @@ TEST_CASE("the text of a plan with scaled operands is that plan, also if orders 
   CHECK(wrong.err.find("no statement `Cz`") != std::string::npos);
   CHECK(wrong.err.find("no statement `As`") == std::string::npos);
 }
+
+TEST_CASE("a division may fuse a part of one kernel with another kernel", "[long]") {
+  const auto time = [](const std::vector<std::string>& more) {
+    std::vector<std::string> words{
+        "analyze", example("layernorm_projection_gradient"), "--target", "a100-sxm4-80", "--format", "json"};
+    words.insert(words.end(), more.begin(), more.end());
+    return nlohmann::json::parse(run_cli(words).out)["totals"]["time_s"].get<double>();
+  };
+  const auto by_hand = time({"--partition",
+                             "N, sum_X, sum_t: group t 1 at smem | dW: group c 80, o 256, stream t 48 at smem | "
+                             "dN: group t 112, c 128, stream o 64 at smem | "
+                             "Y, Y_dY: group o 256, t 128, stream o 128, c 48 at smem | "
+                             "sum_N, sum_dN, dX: group t 1 at smem"});
+  CHECK(time({}) <= 1.005 * by_hand);
+}

@@ -102,7 +102,7 @@ TEST_CASE("a row that no core holds takes a kernel for each sweep") {
   CHECK(found.swept[0].statement == "P");
   CHECK(found.swept[0].before == std::vector<std::string>{"m", "l"});
   REQUIRE(found.plan.kernels.size() == 2);
-  CHECK((found.optimal || found.gap.value_or(1) < 0.01));
+  CHECK((found.optimal || found.gap.value_or(1) < 0.006));  // partings that were given up might save 0.55 %
   std::int64_t moved = 0;
   for (const auto& kernel : found.cost.kernels) moved += kernel.levels[0].transfer_bytes;
   const std::int64_t row = 131072 * 2, rows = 4096;
