@@ -159,6 +159,10 @@ void find_doubled(Page& page, const Analysis& analysis, std::optional<std::size_
   std::ranges::stable_sort(page.doubled, {}, &Doubled::time_s);
 }
 
+std::string at_most(double gap) {
+  return gap < 0.0005 ? "less than 0.1 %" : fmt::format("at most {:.1f} %", 100 * gap);
+}
+
 std::string proof_of(const Analysis& analysis) {
   if (analysis.plan) {
     const auto& plan = *analysis.plan;
@@ -168,8 +172,8 @@ std::string proof_of(const Analysis& analysis) {
                           : std::string();
     if (plan.optimal) return fmt::format("proven optimal among {} partitions{}", many, cuts);
     if (plan.gap)
-      return fmt::format("not proven: a better plan could save at most {:.1f} %; best found of {} partitions{}",
-                         100 * *plan.gap, many, cuts);
+      return fmt::format("not proven: a better plan could save {}; best found of {} partitions{}", at_most(*plan.gap),
+                         many, cuts);
     return fmt::format("not proven: the best found of {} partitions{}", many, cuts);
   }
   std::int64_t candidates = 0;

@@ -6,6 +6,7 @@
 // cannot be part of a plan as good as the best one known. A search that gives up leaves the price of a kernel between a
 // bound and the best result; the next round assumes the bound again and searches the kernel with more patience.
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 
@@ -369,6 +370,14 @@ FoundPlan plan_of(const Diagram& diagram, const Hardware& hardware, const Goal& 
   return divided(std::move(found), hardware, goal, searched);
 }
 
+// Bounds what a better plan could save by what a plan of any form transfers, if that is closer than the bound of the
+// search, or if the search compared several forms and has none.
+void bound_by_transfers(FoundPlan& found, const Diagram& diagram, const Hardware& hardware, const Goal& goal) {
+  const auto value = worth(found, goal), least = least_worth(diagram, hardware, goal);
+  if (!found.optimal && value < HUGE_VAL && least > 0)
+    found.gap = std::min(found.gap.value_or(1), std::max(0.0, 1 - least / value));
+}
+
 }  // namespace
 
 FoundPlan search(const Diagram& diagram, const Hardware& hardware, const Goal& goal) {
@@ -383,6 +392,7 @@ FoundPlan search(const Diagram& diagram, const Hardware& hardware, const Goal& g
   const auto in_chunks = [&](const Diagram& form, const Goal& of) { return chunked(form, of, plan, on_units, divide); };
   auto found = ordered(diagram, goal, in_chunks);
   found.ordered.in_parts = found.diagram.in_parts;
+  bound_by_transfers(found, diagram, hardware, goal);
   for (const auto& kernel : found.plan.kernels) assume_sizes(found.diagram, kernel);
   return found;
 }

@@ -52,9 +52,9 @@ LeastPrices::LeastPrices(const Diagram& diagram, const Hardware& hardware, const
     : diagram_(diagram),
       hardware_(hardware),
       goal_(goal),
+      masks_(diagram),
       reads_(diagram.statements.size()),
       contractions_(diagram.statements.size()),
-      positions_(diagram.statements.size()),
       reduced_(diagram.statements.size()) {
   for (std::size_t i = 0; i < diagram.statements.size(); ++i) {
     producer_[diagram.statements[i].output] = i;
@@ -64,14 +64,11 @@ LeastPrices::LeastPrices(const Diagram& diagram, const Hardware& hardware, const
 
 void LeastPrices::read(std::size_t statement, ExprId id) {
   match(
-      diagram_.at(id).node, [](const Constant&) {}, [&](const Position& p) { positions_[statement].insert(p.wire); },
-      [](const Size&) {},
+      diagram_.at(id).node, [](const Constant&) {}, [](const Position&) {}, [](const Size&) {},
       [&](const Access& a) {
         auto& reading = reads_[statement][a.array];
         reading.values = std::max(reading.values, reached(a));
         for (const auto wire : free_wires(diagram_, id)) reading.wires.push_back(wire);
-        if (diagram_.at(a.array).type == Datatype::boolean)
-          positions_[statement].insert(reading.wires.begin(), reading.wires.end());
       },
       [&](const Apply& a) {
         for (const auto argument : a.arguments) read(statement, argument);
@@ -133,20 +130,14 @@ std::optional<LeastPrices::Root> LeastPrices::root(ArrayId array, const Statemen
   return std::nullopt;
 }
 
-// True if a statement uses positions along one of the wires, so that whole pieces may be skipped.
-bool LeastPrices::is_masked(const std::vector<WireId>& wires, const Statements& computed) const {
-  for (auto i = computed._Find_first(); i < computed.size(); i = computed._Find_next(i))
-    if (std::ranges::any_of(wires, [&](WireId wire) { return positions_[i].contains(wire); })) return true;
-  return false;
-}
-
 // Returns the seconds of all contractions. Equal contractions count once.
 double LeastPrices::contracting(const Statements& computed) const {
+  const auto masked = masks_.of(computed);
   double all = 0;
   std::set<std::pair<Root, Root>> done;
   for (auto i = computed._Find_first(); i < computed.size(); i = computed._Find_next(i))
     for (const auto& contraction : contractions_[i]) {
-      if (is_masked(contraction.wires, computed)) continue;
+      if (masks_.may_skip(masked, contraction.wires)) continue;
       const auto a = root(contraction.a, computed), b = root(contraction.b, computed);
       if (!a || !b || !done.insert(std::minmax(*a, *b)).second) continue;
       if (const double fastest = rate(std::min(a->bytes, b->bytes)); fastest > 0)
@@ -181,14 +172,19 @@ double LeastPrices::busy(const Cut& cut) const {
   return std::min(1.0, blocks / static_cast<double>(hardware_.total(*hardware_.core)));
 }
 
-Price LeastPrices::of(const Cut& cut) const {
-  std::map<ArrayId, double> crossing;  // values
+Price LeastPrices::of(const Cut& cut) const { return price(cut, contracting(cut.computed) / busy(cut)); }
+Price LeastPrices::of_transfers(const Cut& cut) const { return price(cut, 0); }
+
+// Returns how many values of each array the kernel reads from outside or saves, without what masks may leave out.
+std::map<ArrayId, double> LeastPrices::crossing(const Cut& cut) const {
+  const auto masked = masks_.of(cut.computed);
+  std::map<ArrayId, double> crossing;
   for (auto i = cut.computed._Find_first(); i < cut.computed.size(); i = cut.computed._Find_next(i)) {
     const auto output = diagram_.statements[i].output;
     for (const auto& [array, reading] : reads_[i]) {
       const auto made = producer_.find(array);
       const bool outside = made == producer_.end() || !cut.computed[made->second];
-      if (outside && !is_masked(reading.wires, cut.computed))
+      if (outside && !masks_.may_skip(masked, reading.wires))
         crossing[array] = std::max(crossing[array], reading.values);
     }
     if (!cut.saved[i]) continue;
@@ -196,15 +192,15 @@ Price LeastPrices::of(const Cut& cut) const {
     for (const auto wire : diagram_.at(output).wires)
       crossing[output] *= static_cast<double>(diagram_.size(wire).value_or(1));
   }
+  return crossing;
+}
+
+Price LeastPrices::price(const Cut& cut, double seconds_contracting) const {
   double values = 0, bytes = 0;
-  for (const auto& [array, count] : crossing) {
+  for (const auto& [array, count] : crossing(cut)) {
     values += count;
     bytes += count * diagram_.at(array).width();
   }
-  return price(values, bytes, contracting(cut.computed) / busy(cut));
-}
-
-Price LeastPrices::price(double values, double bytes, double seconds_contracting) const {
   Price least{0, hardware_.levels.at(1).in_values ? values : bytes};
   double time = seconds_contracting, joules = 0;
   bool priced = true;
@@ -222,6 +218,14 @@ Price LeastPrices::price(double values, double bytes, double seconds_contracting
   if (goal_.objective == Objective::time) least.objective = time * rounding;
   if (goal_.objective == Objective::energy && priced) least.objective = joules * rounding;
   return least;
+}
+
+double least_worth(const Diagram& diagram, const Hardware& hardware, const Goal& goal) {
+  Cut all{needed_statements(diagram), {}};
+  for (std::size_t i = 0; i < diagram.statements.size(); ++i)
+    all.saved[i] = std::ranges::find(diagram.outputs, diagram.statements[i].output) != diagram.outputs.end();
+  const auto least = LeastPrices(diagram, hardware, goal).of_transfers(all);
+  return goal.objective == Objective::transfers ? least.transfers : least.objective;
 }
 
 }  // namespace napkin

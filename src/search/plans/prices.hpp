@@ -10,6 +10,7 @@
 
 #include "napkin/search.hpp"
 #include "search/plans/cuts.hpp"
+#include "search/plans/masked.hpp"
 
 namespace napkin {
 
@@ -29,6 +30,8 @@ class LeastPrices {
  public:
   LeastPrices(const Diagram&, const Hardware&, const Goal&);
   Price of(const Cut&) const;
+  // The same without the contractions, which another form of the same results may not have.
+  Price of_transfers(const Cut&) const;
 
  private:
   // A sum of products of two arrays that both vary along all wires that it sums over.
@@ -52,23 +55,26 @@ class LeastPrices {
   void read(std::size_t statement, ExprId);
   double reached(const Access&) const;
   std::optional<Root> root(ArrayId, const Statements& computed) const;
-  bool is_masked(const std::vector<WireId>&, const Statements& computed) const;
   double contracting(const Statements& computed) const;  // seconds with all cores busy
   // An upper bound of the share of the cores that have a block. Blocks split wires that every result has and that
   // nothing reduces over.
   double busy(const Cut&) const;
   double rate(int bytes) const;  // upper bound of operations per second for types at least this wide
-  Price price(double values, double bytes, double seconds) const;
+  std::map<ArrayId, double> crossing(const Cut&) const;
+  Price price(const Cut&, double seconds_contracting) const;
 
   const Diagram& diagram_;
   const Hardware& hardware_;
   const Goal& goal_;
   std::map<ArrayId, std::size_t> producer_;
-  // By statement: its reads of each array, its contractions, and the wires that it uses as numbers or in masks.
+  Masks masks_;
+  // By statement: its reads of each array, and its contractions.
   std::vector<std::map<ArrayId, Reading>> reads_;
   std::vector<std::vector<Contraction>> contractions_;
-  std::vector<std::set<WireId>> positions_;
   std::vector<std::set<WireId>> reduced_;  // by statement, wires that its reductions go over
 };
+
+// What every plan of these results is worth at least, in whatever form: inputs are read, outputs are written.
+double least_worth(const Diagram&, const Hardware&, const Goal&);
 
 }  // namespace napkin
