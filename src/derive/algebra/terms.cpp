@@ -113,6 +113,21 @@ Term multiplied(const Term& a, const Term& b) {
   return all;
 }
 
+bool trivial(const Term& term) { return term.coefficient == 1 && term.factors.empty() && term.exponent.empty(); }
+
+Sum times(const Sum& a, const Term& b) {
+  Sum all;
+  for (const auto& term : a) {
+    Term product = term;
+    product.moved.clear();
+    product.coefficient *= b.coefficient;
+    product.factors = combined(product.factors, b.factors);
+    product.exponent = add(product.exponent, b.exponent);
+    all = add(all, {product});
+  }
+  return all;
+}
+
 std::vector<Moved> moved_in(const Sum& sum) {
   std::vector<Moved> all;
   for (const auto& term : sum) append(all, term.moved);

@@ -51,6 +51,8 @@ Sum unguarded(Sum);
 Term multiplied(const Term&, const Term&);
 Sum add(const Sum&, const Sum&);
 Sum scale(const Sum&, double factor);
+bool trivial(const Term&);           // true if it multiplies by one
+Sum times(const Sum&, const Term&);  // ignoring the casts of the factor; whatever moved was checked before
 std::vector<Moved> moved_in(const Sum&);
 
 }  // namespace napkin

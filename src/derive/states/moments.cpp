@@ -1,4 +1,4 @@
-// Powers and binomials of moments, and the conditions under which a term counts; see moments.hpp.
+// Powers and binomials of moments, the conditions under which a term counts, and logarithms near one; see moments.hpp.
 #include "derive/states/moments.hpp"
 
 #include <algorithm>
@@ -95,6 +95,50 @@ std::vector<ExprId> conditions_of(const Diagram& diagram, const Term& term) {
   for (const auto& part : term.exponent)
     if (part.coefficient > 0 && part.factors.size() == 1) look(part.factors, -std::numeric_limits<double>::infinity());
   return all;
+}
+
+Sum spread(Algebra& algebra, Diagram& diagram, const Sum& sum) {
+  const ExprId one = diagram.intern(Constant{1}), zero = diagram.intern(Constant{0});
+  const auto chooses = [&](const auto& factor) {
+    Term alone;
+    alone.factors = {factor};
+    const auto* apply = std::get_if<Apply>(&diagram.at(factor.first).node);
+    return factor.second == 1 && !conditions_of(diagram, alone).empty() && apply->arguments[1] != one;
+  };
+  Sum all;
+  for (const auto& term : sum) {
+    const auto masked = std::ranges::find_if(term.factors, chooses);
+    if (masked == term.factors.end()) {
+      all = add(all, {term});
+      continue;
+    }
+    const auto arguments = std::get<Apply>(diagram.at(masked->first).node).arguments;
+    Term rest = term;
+    rest.factors = combined(rest.factors, {{masked->first, -1}});
+    rest.factors = combined(rest.factors, {{algebra.apply("where", {arguments[0], one, zero}), 1}});
+    all = add(all, spread(algebra, diagram, times(algebra.normal(arguments[1]), rest)));
+  }
+  return all;
+}
+
+// log(a / b) near a = b. There the rounded quotient has lost the leading digits of its logarithm, and a - b has not.
+// With x = (a - b) / b, log(1 + x) is x * log(w) / (w - 1), where w is 1 + x rounded; the rounding error of w cancels.
+ExprId logarithm_of_share(Algebra& algebra, Diagram& diagram, const Centre::Extreme& extreme, ExprId a, ExprId b) {
+  const auto& log = *std::get<Apply>(diagram.at(extreme.of[0].factors[0].first).node).function;
+  const ExprId one = diagram.intern(Constant{1}), half = diagram.intern(Constant{0.5});
+  const ExprId scale = diagram.intern(Constant{log.scale});
+  const ExprId difference = algebra.apply("-", {a, b});
+  const ExprId x = algebra.apply("/", {difference, b});
+  const ExprId w = algebra.apply("+", {one, x});
+  const ExprId least = log.scale == 1 ? x : algebra.apply("/", {x, scale});
+  const ExprId of_w = algebra.apply(log.name, {w}), beyond = algebra.apply("-", {w, one});
+  const ExprId ratio = algebra.apply("/", {x, beyond});
+  const ExprId corrected = algebra.apply("*", {of_w, ratio}), rounded = algebra.apply("==", {w, one});
+  const ExprId close = algebra.apply("where", {rounded, least, corrected});
+  const ExprId quotient = algebra.apply("/", {a, b});
+  const ExprId far = algebra.apply(log.name, {quotient}), half_b = algebra.apply("*", {half, b});
+  const ExprId near_one = algebra.apply(">", {a, half_b});
+  return algebra.apply("where", {near_one, close, far});
 }
 
 }  // namespace napkin

@@ -42,9 +42,6 @@ struct Averaged {
 };
 bool equal(const Averaged&, const Averaged&);
 
-// log(a / b) with the logarithm of the extreme, for a positive a that is at most b.
-ExprId logarithm_of_share(Algebra&, Diagram&, const Centre::Extreme&, ExprId a, ExprId b);
-
 using Powers = std::vector<int>;
 
 // What makes a state a moment: its body is multiplied by powers of the distances from centres, inside its cast if
@@ -85,5 +82,9 @@ Moment without_zeros(const Moment&);  // without the centres whose power is zero
 Term without_counting(Diagram&, Term);
 // The conditions of a term: it is zero where one of them fails.
 std::vector<ExprId> conditions_of(const Diagram&, const Term&);
+// Separates choices between a value and zero into a factor for the condition and the value.
+Sum spread(Algebra&, Diagram&, const Sum&);
+// log(a / b) with the logarithm of the extreme, for a positive a that is at most b.
+ExprId logarithm_of_share(Algebra&, Diagram&, const Centre::Extreme&, ExprId a, ExprId b);
 
 }  // namespace napkin

@@ -1,8 +1,11 @@
-// Casts of pieces: whether a waiting factor may be multiplied in after the rounding (docs/theory.md, casts).
+// Moves casts past finished factors (docs/theory.md, casts), and checks that the results stay the same; see
+// rounding.hpp.
+#include "derive/states/rounding.hpp"
+
 #include <algorithm>
 #include <cmath>
 
-#include "derive/states/analysis.hpp"
+#include "derive/states/carried.hpp"
 #include "derive/streams/refusals.hpp"
 
 namespace napkin {
@@ -67,53 +70,52 @@ Sum Algebra::left_out(Datatype type, const Sum& sum) {
   return all;
 }
 
-bool StateAnalysis::rounds_alike(const Column& column, const Sum& piece, const std::optional<Reference>& reference) {
-  const auto kept = accumulator(type(column));
-  for (const auto& term : piece)
-    for (const auto& moved : term.moved)
-      if (!rounds_alike(kept, relative(moved, term, reference))) {
-        if (!found_.refused)
-          found_.refused = refused_rounding(scratch_, *deriving_, wire_, moved.type, algebra_.build(moved.rounded),
-                                            algebra_.build(moved.waiting));
-        return false;
-      }
-  return true;
-}
+namespace {
 
 // In the normal range, rounding has the same relative error before and after the multiplication. Below the range of the
 // format the loss grows with the factor; above it, a saturating format gives another number.
-bool StateAnalysis::rounds_alike(Datatype kept, const Moved& moved) const {
+bool rounds_alike(const Ranges& ranges, Datatype kept, const Moved& moved) {
   if (!is_floating(moved.type)) return false;
   if (reaches_as_far(moved.type, kept)) return true;
-  const double rounded = ranges_.of(moved.rounded).magnitude(), waiting = ranges_.of(moved.waiting).magnitude();
+  const double rounded = ranges.of(moved.rounded).magnitude(), waiting = ranges.of(moved.waiting).magnitude();
   if (waiting <= 1) return rounded <= greatest(moved.type);
-  return ranges_.exact_in(moved.type, moved.rounded[0]) && !saturates(moved.type);
+  return ranges.exact_in(moved.type, moved.rounded[0]) && !saturates(moved.type);
 }
 
-Moved StateAnalysis::relative(Moved moved, const Term& piece, const std::optional<Reference>& reference) {
-  if (!reference) return moved;
+// `moved` after the piece is made relative to the reference.
+Moved relative(StreamAttempt& attempt, Moved moved, const Term& piece, const Reference& reference) {
   Term &rounded = moved.rounded[0], &waiting = moved.waiting[0];
-  const ExprId maximum = read_whole(scratch_, found_.all[reference->state].array);
-  if (!reference->base.empty()) {
+  const ExprId maximum = read_whole(attempt.scratch, attempt.found.all[reference.state].array);
+  if (!reference.base.empty()) {
     // The raised part becomes at most one in magnitude; the other factors are unchanged.
-    const auto rest = without(rounded.factors, *reference);
+    const auto rest = without(rounded.factors, reference);
     if (!rest) return moved;
     rounded.factors = *rest;
-    waiting.factors = combined(waiting.factors, {{maximum, reference->ratio}});
+    waiting.factors = combined(waiting.factors, {{maximum, reference.ratio}});
   } else if (!rounded.exponent.empty() && equal(rounded.exponent, piece.exponent)) {
     rounded.exponent = {};
-    Term greatest;
-    greatest.coefficient = reference->ratio;
-    greatest.factors = {{maximum, 1}};
-    waiting.exponent = add(waiting.exponent, {greatest});
+    waiting.exponent = add(waiting.exponent, exponential_of(attempt, reference).exponent);
   }
   return moved;
 }
 
-std::optional<Range> StateAnalysis::known(ArrayId array) const {
-  if (at_least_one_.contains(array)) return Range{.least = 1};
-  if (positive_.contains(array)) return Range{.least = 0};
-  return std::nullopt;
+}  // namespace
+
+bool rounds_alike(StreamAttempt& attempt, const Column& column, const Sum& piece,
+                  const std::optional<Reference>& reference) {
+  auto& scratch = attempt.scratch;
+  auto& algebra = attempt.algebra;
+  auto& refused = attempt.found.refused;
+  const auto kept = accumulator(scratch.at(column.output).type);
+  for (const auto& term : piece)
+    for (const auto& moved : term.moved) {
+      if (rounds_alike(attempt.ranges, kept, reference ? relative(attempt, moved, term, *reference) : moved)) continue;
+      if (!refused)
+        refused = refused_rounding(scratch, *attempt.deriving, attempt.wire, moved.type, algebra.build(moved.rounded),
+                                   algebra.build(moved.waiting));
+      return false;
+    }
+  return true;
 }
 
 }  // namespace napkin

@@ -1,9 +1,12 @@
-// Sums of powers are kept relative to the greatest magnitude of the base, as sums of exponentials are kept relative to
-// the greatest exponent (docs/theory.md, powers).
+// The greatest magnitudes that sums of powers are kept relative to; see scales.hpp.
+#include "derive/states/scales.hpp"
+
 #include <algorithm>
 #include <cmath>
 
-#include "derive/states/analysis.hpp"
+#include "derive/states/carried.hpp"
+#include "derive/states/notes.hpp"
+#include "diagram/contains.hpp"
 
 namespace napkin {
 namespace {
@@ -19,6 +22,58 @@ std::optional<double> common_power(const Factors& factors, const Factors& base) 
     power = at->second / once;
   }
   return power && *power > 0 ? power : std::nullopt;
+}
+
+// The state as a scale of the piece, if it is the greatest magnitude of a factor.
+std::optional<Reference> scale_by(const StreamAttempt& attempt, std::size_t index, const Term& piece,
+                                  const std::vector<WireId>& over) {
+  const auto& state = attempt.found.all[index];
+  const bool plain = state.body.size() == 1 && state.body[0].coefficient == 1 && state.body[0].factors.size() == 1 &&
+                     state.body[0].exponent.empty() && !state.body[0].cast;
+  if (state.reduction->combine->role != Role::greatest || state.reference || state.ranked || !plain) return {};
+  const auto [body, power] = state.body[0].factors[0];
+  if (power != 1 || !attempt.algebra.positive(body)) return {};
+  if (within(over, wires_below(attempt.scratch, body)) != state.over) return {};
+  std::vector<Factors> bases = {{{body, 1}}};
+  const auto* apply = std::get_if<Apply>(&attempt.scratch.at(body).node);
+  if (apply && apply->function->role == Role::magnitude) bases.push_back({{apply->arguments[0], 1}});
+  for (const auto& base : bases)
+    if (const auto common = common_power(raised_in(piece), base)) return Reference{index, *common, base};
+  return {};
+}
+
+// A carried maximum that serves as the scale, if the file divides by it or the power is at least 2.
+std::optional<Reference> scale_of(const StreamAttempt& attempt, const Term& piece, const std::vector<WireId>& over,
+                                  const Term& waiting) {
+  for (std::size_t i = 0; i < attempt.found.all.size(); ++i) {
+    const auto scale = scale_by(attempt, i, piece, over);
+    if (!scale || !needs_scale(attempt.ranges, piece, *scale)) continue;
+    const bool divides = std::ranges::any_of(waiting.factors, [&](const auto& factor) {
+      return factor.second < 0 && contains(arrays_read(attempt.scratch, factor.first), attempt.found.all[i].array);
+    });
+    if (divides || scale->ratio >= 2) return scale;
+  }
+  return {};
+}
+
+Reference add_scale(StreamAttempt& attempt, const Column& column, std::pair<ExprId, double> factor,
+                    const std::vector<WireId>& over) {
+  const auto [base, power] = factor;
+  const ExprId magnitude = attempt.algebra.positive(base) ? base : attempt.algebra.apply("abs", {base});
+  return {greatest_of(attempt, column, magnitude, over), power, {{base, 1}}};
+}
+
+std::optional<Reference> known_or_new_scale(StreamAttempt& attempt, const Column& column, const Term& piece,
+                                            const std::vector<WireId>& over, const Term& waiting) {
+  const auto& algebra = attempt.algebra;
+  auto scale = scale_of(attempt, piece, over, waiting);
+  for (const auto& factor : raised_in(piece)) {
+    const bool known = integer(factor.second) || algebra.positive(factor.first);
+    if (scale || factor.second < 2 || !known || !algebra.dependence(factor.first).piece) continue;
+    if (needs_scale(attempt.ranges, piece, {0, factor.second, {{factor.first, 1}}}))
+      scale = add_scale(attempt, column, factor, over);
+  }
+  return scale;
 }
 
 }  // namespace
@@ -40,88 +95,28 @@ Term relative_to(Algebra& algebra, const Term& piece, const Reference& scale, Ex
   return all;
 }
 
-std::optional<Reference> StateAnalysis::scaled(const Column& column, const Sum& piece, const std::vector<WireId>& over,
-                                               const Term& waiting) {
+std::optional<Reference> scaled(StreamAttempt& attempt, const Column& column, const Sum& piece,
+                                const std::vector<WireId>& over, const Term& waiting) {
+  auto& algebra = attempt.algebra;
   const bool sums = column.fold->combine->role == Role::add && piece.size() == 1 && piece[0].exponent.empty();
-  const auto scales = [&](const auto& factor) { return algebra_.dependence(factor.first).state; };
+  const auto scales = [&](const auto& factor) { return algebra.dependence(factor.first).state; };
   if (!sums || std::ranges::none_of(waiting.factors, scales)) return {};
-  auto scale = scale_of(piece[0], over, waiting);
-  for (const auto& factor : raised_in(piece[0])) {
-    const bool known = integer(factor.second) || algebra_.positive(factor.first);
-    if (scale || factor.second < 2 || !known || !algebra_.dependence(factor.first).piece) continue;
-    if (needs_scale(piece[0], {0, factor.second, {{factor.first, 1}}})) scale = add_scale(column, factor, over);
-  }
+  const auto scale = known_or_new_scale(attempt, column, piece[0], over, waiting);
   if (!scale) return {};
-  const ExprId greatest = read_whole(scratch_, found_.all[scale->state].array);
-  Term after = reduction(column, {relative_to(algebra_, piece[0], *scale, greatest)})[0];
+  const ExprId greatest = read_whole(attempt.scratch, attempt.found.all[scale->state].array);
+  Term after = reduction(attempt, column, {relative_to(algebra, piece[0], *scale, greatest)})[0];
   after.factors = combined(after.factors, {{greatest, scale->ratio}});
-  note_step(Rule::cascade, algebra_.build(reduction(column, piece)), algebra_.build(after),
+  note_step(attempt, Rule::cascade, algebra.build(reduction(attempt, column, piece)), algebra.build(after),
             "kept relative to the greatest magnitude of the base, it cannot overflow");
   return scale;
 }
 
-// A carried maximum that serves as the scale, if the file divides by it or the power is at least 2.
-std::optional<Reference> StateAnalysis::scale_of(const Term& piece, const std::vector<WireId>& over,
-                                                 const Term& waiting) const {
-  for (std::size_t i = 0; i < found_.all.size(); ++i) {
-    const auto scale = scale_by(i, piece, over);
-    if (!scale || !needs_scale(piece, *scale)) continue;
-    const bool divides = std::ranges::any_of(waiting.factors, [&](const auto& factor) {
-      const auto read = arrays_read(scratch_, factor.first);
-      return factor.second < 0 && std::ranges::find(read, found_.all[i].array) != read.end();
-    });
-    if (divides || scale->ratio >= 2) return scale;
-  }
-  return {};
-}
-
-std::optional<Reference> StateAnalysis::scale_by(std::size_t index, const Term& piece,
-                                                 const std::vector<WireId>& over) const {
-  const auto& state = found_.all[index];
-  const bool plain = state.body.size() == 1 && state.body[0].coefficient == 1 && state.body[0].factors.size() == 1 &&
-                     state.body[0].exponent.empty() && !state.body[0].cast;
-  if (state.reduction->combine->role != Role::greatest || state.reference || state.ranked || !plain) return {};
-  const auto [body, power] = state.body[0].factors[0];
-  const auto* apply = std::get_if<Apply>(&scratch_.at(body).node);
-  const bool magnitude = apply && apply->function->role == Role::magnitude;
-  if (power != 1 || !algebra_.positive(body)) return {};
-  const auto free = free_wires(scratch_, body);
-  if (within(over, {free.begin(), free.end()}) != state.over) return {};
-  std::vector<Factors> bases = {{{body, 1}}};
-  if (magnitude) bases.push_back({{apply->arguments[0], 1}});
-  for (const auto& base : bases)
-    if (const auto common = common_power(raised_in(piece), base)) return Reference{index, *common, base};
-  return {};
-}
-
-// Products of few 16-bit numbers stay within the range of f32 without a scale.
-bool StateAnalysis::needs_scale(const Term& piece, const Reference& scale) const {
-  constexpr double most_factors = 4;
-  Term base;
-  base.factors = scale.base;
-  return !piece.moved.empty() || scale.ratio > most_factors || !ranges_.exact_in(Datatype::f16, base);
-}
-
-Reference StateAnalysis::add_scale(const Column& column, std::pair<ExprId, double> factor,
-                                   const std::vector<WireId>& over) {
-  const auto [base, power] = factor;
-  const ExprId magnitude = algebra_.positive(base) ? base : algebra_.apply("abs", {base});
-  return {greatest_of(column, magnitude, over), power, {{base, 1}}};
-}
-
-std::size_t StateAnalysis::greatest_of(const Column& column, ExprId magnitude, const std::vector<WireId>& over) {
-  Term body;
-  body.factors = {{magnitude, 1}};
-  Column greatest = column;
-  greatest.fold = find_reduction("max");
-  return state_for(greatest, {body}, within(over, free_of({body})), {}, false, false);
-}
-
-Sum StateAnalysis::rescaled(const Sum& sum, const Reference& scale, const Term& waiting) {
-  const ExprId greatest = read_whole(scratch_, found_.all[scale.state].array);
+Sum rescaled(StreamAttempt& attempt, const Sum& sum, const Reference& scale, const Term& waiting) {
+  auto& algebra = attempt.algebra;
+  const ExprId greatest = read_whole(attempt.scratch, attempt.found.all[scale.state].array);
   const auto divides = [&](const auto& factor) {
     const double share = factor.second / scale.ratio;
-    return algebra_.dependence(factor.first).state && (integer(share) || algebra_.positive(factor.first));
+    return algebra.dependence(factor.first).state && (integer(share) || algebra.positive(factor.first));
   };
   auto at = std::ranges::find(waiting.factors, greatest, &std::pair<ExprId, double>::first);
   if (at == waiting.factors.end()) at = std::ranges::find_if(waiting.factors, divides);
@@ -134,8 +129,42 @@ Sum StateAnalysis::rescaled(const Sum& sum, const Reference& scale, const Term& 
   if (ratio.factors.size() == 1)
     rest.factors = combined(rest.factors, {{ratio.factors[0].first, ratio.factors[0].second * scale.ratio}});
   else if (!ratio.factors.empty())
-    rest.factors = combined(rest.factors, {{algebra_.build(ratio), scale.ratio}});
+    rest.factors = combined(rest.factors, {{algebra.build(ratio), scale.ratio}});
   return times(sum, rest);
+}
+
+bool needs_scale(const Ranges& ranges, const Term& piece, const Reference& scale) {
+  constexpr double most_factors = 4;
+  Term base;
+  base.factors = scale.base;
+  return !piece.moved.empty() || scale.ratio > most_factors || !ranges.exact_in(Datatype::f16, base);
+}
+
+std::size_t greatest_of(StreamAttempt& attempt, const Column& column, ExprId magnitude,
+                        const std::vector<WireId>& over) {
+  Column greatest = column;
+  greatest.fold = find_reduction("max");
+  const Sum body = as_factor(magnitude);
+  return state_for(attempt, greatest, body, within(over, free_of(attempt, body)), {}, false, false);
+}
+
+ExprId magnitude_where_counted(StreamAttempt& attempt, ExprId base, const Term& piece) {
+  auto& algebra = attempt.algebra;
+  const ExprId nothing = attempt.scratch.intern(Constant{-infinity});
+  ExprId all = algebra.positive(base) ? base : algebra.apply("abs", {base});
+  for (const auto condition : conditions_of(attempt.scratch, piece))
+    all = algebra.apply("where", {condition, all, nothing});
+  return all;
+}
+
+Term scale_after(StreamAttempt& attempt, const Term& piece, std::size_t state) {
+  auto& algebra = attempt.algebra;
+  const Term greatest = read_term(attempt.scratch, attempt.found.all[state].array);
+  if (conditions_of(attempt.scratch, piece).empty()) return greatest;
+  const ExprId read = greatest.factors[0].first;
+  const ExprId zero = attempt.scratch.intern(Constant{0}), one = attempt.scratch.intern(Constant{1});
+  const ExprId above = algebra.apply(">", {read, zero});
+  return as_factor(algebra.apply("where", {above, read, one}))[0];
 }
 
 }  // namespace napkin

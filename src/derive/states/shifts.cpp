@@ -1,68 +1,67 @@
 // Takes sums of products of shifts apart into moments, which are carried, and the distances from the centres to the
-// values that the file subtracts; see moments.hpp.
+// values that the file subtracts; see shifts.hpp.
+#include "derive/states/shifts.hpp"
+
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
+#include <utility>
 
-#include "derive/states/analysis.hpp"
+#include "derive/states/carried.hpp"
+#include "derive/states/centring.hpp"
+#include "derive/states/guards.hpp"
+#include "derive/states/notes.hpp"
+#include "derive/states/rounding.hpp"
+#include "derive/states/scales.hpp"
+#include "derive/states/sums.hpp"
+#include "diagram/contains.hpp"
 
 namespace napkin {
 namespace {
 
-Factors inverse(Factors factors) {
-  for (auto& factor : factors) factor.second *= -1;
-  return factors;
-}
+// ---- shifts ----
 
-// A term raised to a whole power. A quotient is raised as one factor.
-Term raised(Algebra& algebra, Term base, int power) {
-  Term all;
-  all.coefficient = std::pow(base.coefficient, power);
-  base.coefficient = 1;
-  if (base.factors.size() > 1) base.factors = {{algebra.build(base), 1}};
-  for (const auto& [factor, once] : base.factors) all.factors.push_back({factor, once * power});
-  return all;
-}
-
-}  // namespace
-
-std::optional<Sum> StateAnalysis::about_centres(const Column& column) {
-  algebra_.keep_shifts(true);
-  const Sum body = algebra_.normal(column.value);
-  Sum plain;
-  std::vector<Shifted> shifts;
-  bool fine = true;
-  for (const auto& term : body) {
-    const auto separated = algebra_.separate(term);
-    const auto* parts = std::get_if<Algebra::Separated>(&separated);
-    if (parts && parts->shifts.empty()) {
-      plain.push_back(term);
-      continue;
-    }
-    auto found = shifted(term);
-    fine = fine && found && can_centre(column, *found);
-    if (fine) shifts.push_back(std::move(*found));
+// None if this could divide by zero where the file does not, or multiply numbers out of range.
+std::optional<Term> divided(const Diagram& diagram, const Term& term, const Term& by) {
+  Term all = term;
+  all.coefficient /= by.coefficient;
+  all.factors = combined(all.factors, powers(by.factors, -1));
+  double product = 0;
+  for (const auto& one : all.factors) {
+    const auto multiplies = [&](const auto& factor) { return factor.first == one.first && factor.second > 0; };
+    const bool size = std::holds_alternative<Size>(diagram.at(one.first).node);
+    if (!size && one.second < 0 && std::ranges::any_of(by.factors, multiplies)) return {};
+    if (!size && one.second > 0) product += one.second;
   }
-  if (auto found = subtracted(column, plain)) shifts.push_back(std::move(*found));
-  algebra_.keep_shifts(false);
-  if (!fine || shifts.empty()) return {};
-  auto value = plain.empty() ? std::optional(Sum{}) : summed(column, plain, false);
-  if (!value) return {};
-  show_written_out(column, body);
-  for (const auto& shift : shifts) *value = add(*value, about_centre(column, shift));
-  found_.rules.insert({Rule::moments, Rule::cascade});
-  step(Rule::moments, column, body, *value, "relative to a carried centre, no large terms cancel");
-  return value;
+  return product > 1 ? std::nullopt : std::optional(all);
 }
 
-std::optional<Shifted> StateAnalysis::shifted(const Term& term) {
-  auto separated = algebra_.separate(term);
-  auto* parts = std::get_if<Algebra::Separated>(&separated);
+// Separates a sum into pieces, their common factor and the values added to them.
+Shifted::Part shift_in(StreamAttempt& attempt, const Sum& given, int power) {
+  auto& algebra = attempt.algebra;
+  const Sum sum = algebra.with_exponentials_as_factors(given);
+  Shifted::Part part{{}, {}, power, {}, {}};
+  for (const auto& term : sum) (algebra.dependence(term).piece ? part.body : part.offset).push_back(term);
+  const auto mixes = [&](const Term& term) { return algebra.dependence(term).mixed(); };
+  if (std::ranges::none_of(sum, mixes)) return part;
+  part.factor.coefficient = part.body[0].coefficient;
+  part.factor.factors = algebra.common_factor(sum).value();
+  for (auto& term : part.body) term.factors = combined(term.factors, powers(part.factor.factors, -1));
+  part.body = scale(part.body, 1 / part.factor.coefficient);
+  for (const auto& term : std::exchange(part.offset, {})) {
+    const auto quotient = divided(attempt.scratch, term, part.factor);
+    (quotient ? part.offset : part.beyond).push_back(quotient.value_or(term));
+  }
+  return part;
+}
+
+std::optional<Shifted> shifted(StreamAttempt& attempt, const Term& term) {
+  const auto separated = attempt.algebra.separate(term);
+  const auto* parts = std::get_if<Algebra::Separated>(&separated);
   if (!parts || parts->shifts.empty()) return {};
   Shifted found{parts->piece, parts->state, {}, false, parts->guards};
   for (const auto& shift : parts->shifts) {
-    auto part = shift_in(algebra_.normal(shift.base), static_cast<int>(shift.power));
+    auto part = shift_in(attempt, attempt.algebra.normal(shift.base), static_cast<int>(shift.power));
     if (part.body[0].coefficient < 0) {
       part.body = scale(part.body, -1), part.offset = scale(part.offset, -1);
       if (part.power % 2 != 0) found.state.coefficient *= -1;
@@ -74,173 +73,208 @@ std::optional<Shifted> StateAnalysis::shifted(const Term& term) {
   return found.rounded && !single ? std::nullopt : std::optional(found);
 }
 
-Shifted::Part StateAnalysis::shift_in(const Sum& given, int power) {
-  const Sum sum = algebra_.with_exponentials_as_factors(given);
-  Shifted::Part part{{}, {}, power, {}, {}};
-  for (const auto& term : sum) (algebra_.dependence(term).piece ? part.body : part.offset).push_back(term);
-  if (std::ranges::none_of(sum, [&](const Term& t) { return algebra_.dependence(t).mixed(); })) return part;
-  part.factor.coefficient = part.body[0].coefficient;
-  part.factor.factors = algebra_.common_factor(sum).value();
-  for (auto& term : part.body) term.factors = combined(term.factors, inverse(part.factor.factors));
-  part.body = scale(part.body, 1 / part.factor.coefficient);
-  for (const auto& term : std::exchange(part.offset, {})) {
-    const auto quotient = divided(term, part.factor);
-    (quotient ? part.offset : part.beyond).push_back(quotient.value_or(term));
-  }
-  return part;
+// Whether a finished reduction scales both the shift and the other factors; apart from the shift it could be out of
+// range.
+bool scales_alike(const Algebra& algebra, const Shifted& found, const Shifted::Part& part) {
+  if (found.piece.factors.empty()) return false;
+  return std::ranges::any_of(part.factor.factors, [&](const auto& factor) {
+    const auto same = [&](const auto& other) { return other.first == factor.first; };
+    return algebra.dependence(factor.first).state && std::ranges::any_of(found.state.factors, same);
+  });
 }
 
-// None if this could divide by zero where the file does not, or multiply numbers out of range.
-std::optional<Term> StateAnalysis::divided(const Term& term, const Term& by) {
-  Term all = term;
-  all.coefficient /= by.coefficient;
-  all.factors = combined(all.factors, inverse(by.factors));
-  double product = 0;
-  for (const auto& one : all.factors) {
-    const auto multiplies = [&](const auto& factor) { return factor.first == one.first && factor.second > 0; };
-    const bool size = std::holds_alternative<Size>(scratch_.at(one.first).node);
-    if (!size && one.second < 0 && std::ranges::any_of(by.factors, multiplies)) return {};
-    if (!size && one.second > 0) product += one.second;
-  }
-  return product > 1 ? std::nullopt : std::optional(all);
+// Values applied in finish may not vary along the folded wires.
+bool can_centre(StreamAttempt& attempt, const Column& column, const Shifted& found) {
+  const auto waits = [&](const Sum& sum) { return !within(column.over, free_of(attempt, sum)).empty(); };
+  if (waits({found.state})) return false;
+  return std::ranges::all_of(found.parts, [&](const Shifted::Part& part) {
+    const auto over = within(column.over, free_of(attempt, part.body));
+    const bool fixed = !waits(part.offset) && !waits({part.factor}) && !waits(part.beyond);
+    return fixed && !scales_alike(attempt.algebra, found, part) && contains(over, attempt.wire);
+  });
 }
 
 // Moves those terms of a plain sum that form one shift out of the sum.
-std::optional<Shifted> StateAnalysis::subtracted(const Column& column, Sum& plain) {
+std::optional<Shifted> subtracted(StreamAttempt& attempt, const Column& column, Sum& plain) {
   for (const bool with_factor : {true, false}) {
     Sum bare, rest;
     for (const auto& term : plain) {
       const bool alone = term.exponent.empty() && !term.cast && !term.unrounded && term.guards.empty();
-      (alone && (with_factor || !algebra_.dependence(term).mixed()) ? bare : rest).push_back(term);
+      (alone && (with_factor || !attempt.algebra.dependence(term).mixed()) ? bare : rest).push_back(term);
     }
-    if (!algebra_.is_shift(bare)) continue;
-    Shifted found{{}, {}, {shift_in(bare, 1)}, false};
-    if (!can_centre(column, found)) continue;
+    if (!attempt.algebra.is_shift(bare)) continue;
+    Shifted found{{}, {}, {shift_in(attempt, bare, 1)}, false};
+    if (!can_centre(attempt, column, found)) continue;
     plain = rest;
     return found;
   }
   return {};
 }
 
-bool StateAnalysis::can_centre(const Column& column, const Shifted& found) {
-  const auto waits = [&](const Sum& sum) { return !within(column.over, free_of(sum)).empty(); };
-  if (waits({found.state})) return false;
-  return std::ranges::all_of(found.parts, [&](const Shifted::Part& part) {
-    const auto over = within(column.over, free_of(part.body));
-    const bool fixed = !waits(part.offset) && !waits({part.factor}) && !waits(part.beyond);
-    return fixed && !scales_alike(found, part) && std::ranges::find(over, wire_) != over.end();
-  });
-}
-
-// Whether a finished reduction scales both the shift and the other factors; apart from the shift it could be out of
-// range.
-bool StateAnalysis::scales_alike(const Shifted& found, const Shifted::Part& part) const {
-  if (found.piece.factors.empty()) return false;
-  return std::ranges::any_of(part.factor.factors, [&](const auto& factor) {
-    const auto same = [&](const auto& other) { return other.first == factor.first; };
-    return algebra_.dependence(factor.first).state && std::ranges::any_of(found.state.factors, same);
-  });
-}
-
-Sum StateAnalysis::about_centre(const Column& column, const Shifted& found) {
-  Moment greatest{{}, {}, found.rounded, {}, {}};
-  std::vector<Sum> off;
-  auto along = free_of({found.piece});
-  for (const auto& part : found.parts) {
-    greatest.centres.push_back(centre_for(column, found, part));
-    off.push_back(off_centre(greatest.centres.back(), part));
-    greatest.powers.push_back(part.power);
-    along.merge(free_of(part.body));
-  }
-  greatest.scales = scales_for(column, found);
-  const auto over = within(column.over, along);
-  const auto reference = reference_for({found.piece}, over, found.state.exponent);
-  if (!rounds_alike(column, {found.piece}, reference)) return {};
-  Sum value;
-  const auto moments = moments_for(column, greatest, found.piece, over, found.state.exponent);
-  for (const auto& [powers, moment] : moments) {
-    auto term = distances(off, greatest.powers, powers);
-    if (!term) continue;
-    term->coefficient *= choose(greatest.powers, powers);
-    const bool counted = is_zero(powers) && counts(found.piece);
-    if (!counted) *term = napkin::multiplied(*term, restored(found, greatest, powers, moment));
-    for (const auto wire : column.over)
-      if (counted || std::ranges::find(over, wire) == over.end())
-        term->factors = combined(term->factors, size_of(wire));
-    value = add(value, {*term});
-  }
-  const bool even = std::ranges::all_of(greatest.powers, [](int p) { return p % 2 == 0; });
-  if (value.size() > 1 && even && algebra_.positive(found.piece)) value = never_below_zero(column, value);
-  if (reference) value = times(value, exponential_of(*reference));
-  note_casts(found.piece);
-  value = times(value, found.state);
-  return guarded(column, value, value, found.guards, column.over);
-}
+// ---- values in finish ----
 
 // If a finished reduction scales the base, powers of distances may leave the range, so they are kept relative to the
 // greatest magnitude.
-std::vector<std::optional<std::size_t>> StateAnalysis::scales_for(const Column& column, const Shifted& found) {
+std::vector<std::optional<std::size_t>> scales_for(StreamAttempt& attempt, const Column& column, const Shifted& found) {
   int degree = 0;
   for (const auto& part : found.parts) degree += part.power;
   std::vector<std::optional<std::size_t>> all(found.parts.size());
   for (std::size_t i = 0; degree > 1 && i < all.size(); ++i) {
     const auto& part = found.parts[i];
-    if (!algebra_.dependence(part.factor).state) continue;
-    const ExprId base = algebra_.build(part.body);
-    if (needs_scale(found.piece, {0, 1, {{base, 1}}}))
-      all[i] = greatest_of(column, magnitude_where_counted(base, found.piece), column.over);
+    if (!attempt.algebra.dependence(part.factor).state) continue;
+    const ExprId base = attempt.algebra.build(part.body);
+    if (needs_scale(attempt.ranges, found.piece, {0, 1, {{base, 1}}}))
+      all[i] = greatest_of(attempt, column, magnitude_where_counted(attempt, base, found.piece), column.over);
   }
   const bool any = std::ranges::any_of(all, [](const auto& scale) { return scale.has_value(); });
   return any ? all : std::vector<std::optional<std::size_t>>{};
 }
 
-// The magnitude, or -infinity where a mask leaves out the position.
-ExprId StateAnalysis::magnitude_where_counted(ExprId base, const Term& piece) {
-  const ExprId nothing = scratch_.intern(Constant{-std::numeric_limits<double>::infinity()});
-  ExprId all = algebra_.positive(base) ? base : algebra_.apply("abs", {base});
-  for (const auto condition : conditions_of(scratch_, piece)) all = algebra_.apply("where", {condition, all, nothing});
+// A term raised to a whole power. A quotient is raised as one factor.
+Term raised(Algebra& algebra, Term base, int power) {
+  Term all;
+  all.coefficient = std::pow(base.coefficient, power);
+  base.coefficient = 1;
+  if (base.factors.size() > 1) base.factors = {{algebra.build(base), 1}};
+  all.factors = powers(base.factors, power);
   return all;
 }
 
 // A moment times the factors of its distances. If it is relative to a scale, it is multiplied by the quotient with the
 // scale.
-Term StateAnalysis::restored(const Shifted& found, const Moment& greatest, const Powers& powers, ArrayId array) {
-  Term all = read_term(array);
-  const bool single = std::accumulate(powers.begin(), powers.end(), 0) == 1;
-  for (std::size_t i = 0; i < powers.size(); ++i) {
+Term restored(StreamAttempt& attempt, const Shifted& found, const Moment& greatest, const Powers& degrees,
+              ArrayId array) {
+  Term all = read_term(attempt.scratch, array);
+  const bool single = std::accumulate(degrees.begin(), degrees.end(), 0) == 1;
+  for (std::size_t i = 0; i < degrees.size(); ++i) {
     Term factor = found.parts[i].factor;
-    if (powers[i] == 0 || !found.parts[i].scaled()) continue;
-    if (single) return raised(algebra_, napkin::multiplied(factor, all), 1);
+    if (degrees[i] == 0 || !found.parts[i].scaled()) continue;
+    if (single) return raised(attempt.algebra, multiplied(factor, all), 1);
     if (!greatest.scales.empty() && greatest.scales[i])
-      factor = napkin::multiplied(factor, scale_after(found.piece, *greatest.scales[i]));
-    all = napkin::multiplied(all, raised(algebra_, factor, powers[i]));
+      factor = multiplied(factor, scale_after(attempt, found.piece, *greatest.scales[i]));
+    all = multiplied(all, raised(attempt.algebra, factor, degrees[i]));
   }
   return all;
 }
 
-// The scale after the sweep. If a mask leaves out every position there is no greatest magnitude, and the scale is 1.
-Term StateAnalysis::scale_after(const Term& piece, std::size_t state) {
-  const Term greatest = read_term(found_.all[state].array);
-  if (conditions_of(scratch_, piece).empty()) return greatest;
-  const ExprId read = greatest.factors[0].first;
-  const ExprId zero = scratch_.intern(Constant{0}), one = scratch_.intern(Constant{1});
-  const ExprId above = algebra_.apply(">", {read, zero});
-  return as_factor(algebra_.apply("where", {above, read, one}))[0];
-}
-
-std::optional<Term> StateAnalysis::distances(const std::vector<Sum>& off, const Powers& greatest,
-                                             const Powers& powers) {
+// The distances from the centres, raised to the difference of `greatest` and `degrees`; none if one distance is zero.
+std::optional<Term> distances(Algebra& algebra, const std::vector<Sum>& off, const Powers& greatest,
+                              const Powers& degrees) {
   Term all;
-  for (std::size_t i = 0; i < powers.size(); ++i) {
-    const int left = greatest[i] - powers[i];
+  for (std::size_t i = 0; i < degrees.size(); ++i) {
+    const int left = greatest[i] - degrees[i];
     if (left == 0) continue;
     if (off[i].empty()) return {};
-    Term one;
-    one.factors = {{algebra_.build(off[i]), 1}};
+    Term one = as_factor(algebra.build(off[i]))[0];
     if (off[i].size() == 1) one = off[i][0];
-    for (int k = 0; k < left; ++k) all = napkin::multiplied(all, one);
+    for (int k = 0; k < left; ++k) all = multiplied(all, one);
   }
   return all;
+}
+
+// Clamps a value that only rounding can make negative.
+Sum never_below_zero(StreamAttempt& attempt, const Column& column, const Sum& value) {
+  auto& algebra = attempt.algebra;
+  const ExprId whole = algebra.build(value), zero = attempt.scratch.intern(Constant{0});
+  const ExprId clamped = algebra.apply("where", {algebra.apply("<", {whole, zero}), zero, whole});
+  const auto wires = free_of(attempt, value);
+  const auto array = finished_array(attempt, column, {wires.begin(), wires.end()}, clamped);
+  attempt.positive.insert(array);
+  return {read_term(attempt.scratch, array)};
+}
+
+// The centres of a shift, and the distance of each from what the file subtracts.
+struct Centred {
+  Moment greatest;
+  std::vector<Sum> off;
+  std::vector<WireId> over;  // that are folded with each piece
+};
+
+Centred centred(StreamAttempt& attempt, const Column& column, const Shifted& found) {
+  Centred all{{{}, {}, found.rounded, {}, {}}, {}, {}};
+  auto along = free_of(attempt, {found.piece});
+  for (const auto& part : found.parts) {
+    all.greatest.centres.push_back(centre_for(attempt, column, found, part));
+    all.off.push_back(off_centre(attempt, all.greatest.centres.back(), part));
+    all.greatest.powers.push_back(part.power);
+    along.merge(free_of(attempt, part.body));
+  }
+  all.greatest.scales = scales_for(attempt, column, found);
+  all.over = within(column.over, along);
+  return all;
+}
+
+// The sum of the moments times the distances, by the binomial theorem.
+Sum shifted_back(StreamAttempt& attempt, const Column& column, const Shifted& found, const Centred& about) {
+  const auto& [greatest, off, over] = about;
+  Sum value;
+  const auto moments = moments_for(attempt, column, greatest, found.piece, over, found.state.exponent);
+  for (const auto& [degrees, moment] : moments) {
+    auto term = distances(attempt.algebra, off, greatest.powers, degrees);
+    if (!term) continue;
+    term->coefficient *= choose(greatest.powers, degrees);
+    const bool counted = is_zero(degrees) && counts(found.piece);
+    if (!counted) *term = multiplied(*term, restored(attempt, found, greatest, degrees, moment));
+    for (const auto wire : column.over)
+      if (counted || !contains(over, wire)) term->factors = combined(term->factors, size_of(attempt, wire));
+    value = add(value, {*term});
+  }
+  return value;
+}
+
+Sum about_centre(StreamAttempt& attempt, const Column& column, const Shifted& found) {
+  const auto about = centred(attempt, column, found);
+  const auto reference = reference_for(attempt, {found.piece}, about.over, found.state.exponent);
+  if (!rounds_alike(attempt, column, {found.piece}, reference)) return {};
+  Sum value = shifted_back(attempt, column, found, about);
+  const bool even = std::ranges::all_of(about.greatest.powers, [](int power) { return power % 2 == 0; });
+  if (value.size() > 1 && even && attempt.algebra.positive(found.piece))
+    value = never_below_zero(attempt, column, value);
+  if (reference) value = times(value, exponential_of(attempt, *reference));
+  note_casts(attempt, found.piece);
+  value = times(value, found.state);
+  return guarded(attempt, column, value, value, found.guards, column.over);
+}
+
+// A body as terms without shifts and products of shifts; none if a shift cannot be centred.
+struct Apart {
+  Sum plain;
+  std::vector<Shifted> shifts;
+};
+
+std::optional<Apart> shifts_apart(StreamAttempt& attempt, const Column& column, const Sum& body) {
+  Apart all;
+  bool fine = true;
+  for (const auto& term : body) {
+    const auto separated = attempt.algebra.separate(term);
+    const auto* parts = std::get_if<Algebra::Separated>(&separated);
+    if (parts && parts->shifts.empty()) {
+      all.plain.push_back(term);
+      continue;
+    }
+    auto found = shifted(attempt, term);
+    fine = fine && found && can_centre(attempt, column, *found);
+    if (fine) all.shifts.push_back(std::move(*found));
+  }
+  if (auto found = subtracted(attempt, column, all.plain)) all.shifts.push_back(std::move(*found));
+  return fine ? std::optional(all) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Sum> about_centres(StreamAttempt& attempt, const Column& column) {
+  attempt.algebra.keep_shifts(true);
+  const Sum body = attempt.algebra.normal(column.value);
+  const auto apart = shifts_apart(attempt, column, body);
+  attempt.algebra.keep_shifts(false);
+  if (!apart || apart->shifts.empty()) return {};
+  auto value = apart->plain.empty() ? std::optional(Sum{}) : summed(attempt, column, apart->plain, false);
+  if (!value) return {};
+  show_written_out(attempt, column, body);
+  for (const auto& shift : apart->shifts) *value = add(*value, about_centre(attempt, column, shift));
+  attempt.found.rules.insert({Rule::moments, Rule::cascade});
+  note_step(attempt, Rule::moments, column, body, *value, "relative to a carried centre, no large terms cancel");
+  return value;
 }
 
 }  // namespace napkin
