@@ -75,13 +75,6 @@ std::optional<Sum> defined(StreamAttempt& attempt, const Column& column) {
   return attempt.algebra.normal(attempt.scratch.intern(Cast{type, column.value}));
 }
 
-Sum as_written(StreamAttempt& attempt, const Column& column) {
-  attempt.writes_exponentials = false;
-  Sum body = attempt.algebra.normal(column.value);
-  attempt.writes_exponentials = true;
-  return body;
-}
-
 Sum body_in_file(const Algebra& algebra, const Column& column, const Sum& normal) {
   return algebra.dependence(column.value).state ? normal : as_factor(column.value);
 }

@@ -53,8 +53,6 @@ struct StreamAttempt {
 
 // The column's value in normal form; none if the column is a reduction.
 std::optional<Sum> defined(StreamAttempt&, const Column&);
-// The column's value in normal form, with pieces that are exponentials read unchanged.
-Sum as_written(StreamAttempt&, const Column&);
 // The body of a column, which keeps the form it has in the file if it needs no separation.
 Sum body_in_file(const Algebra&, const Column&, const Sum& normal);
 Term read_term(Diagram&, ArrayId);

@@ -101,8 +101,7 @@ void reduce(StreamAttempt& attempt, const Column& column) {
   }
   const auto role = column.fold->combine->role;
   const Sum body = algebra.normal(column.value);
-  if (role == Role::add)
-    return reduce_sum(attempt, column, takes_reference(attempt, column, body) ? body : as_written(attempt, column));
+  if (role == Role::add) return reduce_sum(attempt, column, body);
   role == Role::multiply ? reduce_product(attempt, column, body) : reduce_extreme(attempt, column);
 }
 

@@ -129,9 +129,31 @@ Sum folded(StreamAttempt& attempt, const Column& column, const Share& share, boo
   return later.empty() ? value : fold_later(attempt, column, value, later);
 }
 
+// ---- exponentials ----
+
+// Whether it is of use to write out pieces that are exponentials: a maximum of an exponent is kept, or finished
+// reductions are mixed in.
+bool takes_reference(StreamAttempt& attempt, const Column& column, const Sum& body) {
+  if (attempt.algebra.dependence(body).state) return true;
+  return std::ranges::any_of(body, [&](const Term& term) {
+    const auto separated = attempt.algebra.separate(term);
+    const auto* parts = std::get_if<Algebra::Separated>(&separated);
+    return parts && reference_for(attempt, {parts->piece}, within(column.over, free_of(attempt, {parts->piece})), {});
+  });
+}
+
+// The column's value in normal form, with pieces that are exponentials read unchanged.
+Sum as_written(StreamAttempt& attempt, const Column& column) {
+  attempt.writes_exponentials = false;
+  Sum body = attempt.algebra.normal(column.value);
+  attempt.writes_exponentials = true;
+  return body;
+}
+
 }  // namespace
 
-void reduce_sum(StreamAttempt& attempt, const Column& column, const Sum& body) {
+void reduce_sum(StreamAttempt& attempt, const Column& column, const Sum& given) {
+  const Sum body = takes_reference(attempt, column, given) ? given : as_written(attempt, column);
   auto value = about_centres(attempt, column);
   if (!value) {
     show_written_out(attempt, column, body);
@@ -156,15 +178,6 @@ std::optional<Sum> summed(StreamAttempt& attempt, const Column& column, const Su
             "a factor that does not vary with the piece moves out of the sum");
   for (const auto& share : *shares) finished = add(finished, folded(attempt, column, share, single));
   return finished;
-}
-
-bool takes_reference(StreamAttempt& attempt, const Column& column, const Sum& body) {
-  if (attempt.algebra.dependence(body).state) return true;
-  return std::ranges::any_of(body, [&](const Term& term) {
-    const auto separated = attempt.algebra.separate(term);
-    const auto* parts = std::get_if<Algebra::Separated>(&separated);
-    return parts && reference_for(attempt, {parts->piece}, within(column.over, free_of(attempt, {parts->piece})), {});
-  });
 }
 
 }  // namespace napkin

@@ -7,11 +7,10 @@
 
 namespace napkin {
 
+// In the body, pieces that are exponentials are written out to expose their exponents. They are read unchanged instead
+// where this is of no use.
 void reduce_sum(StreamAttempt&, const Column&, const Sum& body);
 // The value in finish; none, and a refusal, if there is none. `alone`: it is the whole value of the column.
 std::optional<Sum> summed(StreamAttempt&, const Column&, const Sum& body, bool alone = true);
-// Pieces that are exponentials are written out to expose their exponents. True if this is of use, because a maximum of
-// an exponent is kept, or because finished reductions are mixed in.
-bool takes_reference(StreamAttempt&, const Column&, const Sum& body);
 
 }  // namespace napkin
