@@ -40,6 +40,11 @@ void Page::open_function(const std::string& name, const std::vector<ArrayId>& in
   out.deepen();
 }
 
+void Page::loop(const std::string& counter, std::int64_t count, bool unrolled) {
+  out.line(unrolled ? "#pragma unroll" : "#pragma unroll 1");
+  out.loop(counter, count);
+}
+
 void Page::declare_shared() {
   out.line(fmt::format("extern __shared__ __align__({}) unsigned char shared_memory[];", kernel.shared_alignment));
 }

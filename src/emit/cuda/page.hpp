@@ -52,6 +52,8 @@ struct Page : CodePage {
   // body.
   void open_function(const std::string& name, const std::vector<ArrayId>& inputs,
                      const std::vector<std::string>& more = {});
+  // Opens a loop from 0 to a count, and says whether the compiler should unroll it.
+  void loop(const std::string& counter, std::int64_t count, bool unrolled = true);
   // Declares the block's shared memory, and a pointer `begin` bytes into it.
   void declare_shared();
   void declare_in_shared(std::string_view type, std::string_view name, std::int64_t begin,

@@ -88,11 +88,6 @@ class StatementPrinter {
     return all;
   }
 
-  void loop(const std::string& counter, std::int64_t count, bool unrolled = true) {
-    out_.line(unrolled ? "#pragma unroll" : "#pragma unroll 1");
-    out_.loop(counter, count);
-  }
-
   // Columns, at all cells
 
   void pointwise(const Compute& compute) {

@@ -101,7 +101,7 @@ void RowColumnPrinter::print(const Save& save) {
     auto inside = here;
     open_vector(inside), compute_along(save.from, inside);
   } else {
-    loop(index_, rows_.vector);
+    page_.loop(index_, rows_.vector);
   }
   const auto from = rows_.staged
                         ? slot(save.from, here)
@@ -174,7 +174,7 @@ int RowColumnPrinter::open_cells(const Compute& compute, Here& here) {
 void RowColumnPrinter::open_values(Here& here) {
   const auto& piece = page_.own[rows_.lanes.index];
   if (piece.is_whole()) page_.limit(rows_.lanes);
-  loop(index_, rows_.values());
+  page_.loop(index_, rows_.values());
   here.unclamped = page_.wires[rows_.lanes.index] + "_at";
   const auto& position = here.position[rows_.lanes] = page_.wires[rows_.lanes.index];
   const auto length = rows_.vector, all = rows_.warps_of_row * lanes_of_warp;
@@ -185,7 +185,7 @@ void RowColumnPrinter::open_values(Here& here) {
 void RowColumnPrinter::open_vectors(Here& here) {
   const auto& piece = page_.own[rows_.lanes.index];
   if (piece.is_whole()) page_.limit(rows_.lanes);
-  loop(vector_, rows_.vectors);
+  page_.loop(vector_, rows_.vectors);
   here.unclamped = here.position[rows_.lanes] = page_.wires[rows_.lanes.index];
   out_.declare(here.unclamped, sum(piece.begin, fmt::format("({} * {} + {}) * {}", vector_,
                                                             rows_.warps_of_row * lanes_of_warp, lane, rows_.vector)));

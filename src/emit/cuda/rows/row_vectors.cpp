@@ -46,7 +46,7 @@ void RowColumnPrinter::read_vector(BufferId id, const Here& here) {
 }
 
 void RowColumnPrinter::open_vector(Here& here) {
-  loop(index_, rows_.vector);
+  page_.loop(index_, rows_.vector);
   const auto begin = here.unclamped;
   here.unclamped = begin + "_at";
   here.position[rows_.lanes] = page_.pool.fresh(begin + "_in");
@@ -76,7 +76,7 @@ void RowColumnPrinter::fold_window(const Compute& compute) {
   value_ = fmt::format("{} * {} + {}", vector_, rows_.vector, index_);
   const auto all = page_.pool.fresh("t"), partial = fmt::format("{}[{}]", all, index_);
   out_.line(fmt::format("{} {}[{}];", type_of(compute.to), all, rows_.vector));
-  loop(index_, rows_.vector);
+  page_.loop(index_, rows_.vector);
   assign(partial, identity(compute));
   out_.close(1);
   auto inside = here;

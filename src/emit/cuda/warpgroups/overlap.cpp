@@ -1,5 +1,4 @@
-// Prints products that are issued before earlier ones are waited for. A warpgroup's turn at the matrix units is a named
-// barrier: all lanes of the warpgroup wait there, and the warpgroup before it arrives there.
+// Prints products that are issued before earlier ones are waited for.
 #include "emit/cuda/warpgroups/overlap.hpp"
 
 #include <fmt/format.h>
@@ -7,107 +6,97 @@
 #include <algorithm>
 
 #include "derive/columns.hpp"
-#include "emit/cuda/warps/tiles.hpp"
+#include "diagram/contains.hpp"
+#include "emit/cuda/warps/buffers.hpp"
+#include "emit/cuda/warps/streams.hpp"
 
 namespace napkin {
+namespace {
 
-void OverlapPrinter::turn_words() {
-  if (!warps_.not_as_planned.empty())
-    out_.line(fmt::format("//   {:<24}  is planned, but cannot run: {}", napkin::words(warps_.planned),
-                          warps_.not_as_planned));
-  if (warps_.planned_blocks > 1)
-    out_.line(fmt::format("//   {:<24}  co-resident on an SM{}",
-                          fmt::format("{} block{}", warps_.blocks, warps_.blocks == 1 ? "" : "s"),
-                          warps_.blocks == warps_.planned_blocks
-                              ? ""
-                              : fmt::format("; {} are planned, but do not fit", warps_.planned_blocks)));
-  if (!warps_.step) return;
+void describe_blocks(FragmentPage& page) {
+  const auto blocks = page.warps.blocks, planned = page.warps.planned_blocks;
+  if (planned <= 1) return;
+  page.out.line(fmt::format("//   {:<24}  co-resident on an SM{}",
+                            fmt::format("{} block{}", blocks, blocks == 1 ? "" : "s"),
+                            blocks == planned ? "" : fmt::format("; {} are planned, but do not fit", planned)));
+}
+
+}  // namespace
+
+void describe_overlap(FragmentPage& page) {
+  const auto& warps = page.warps;
+  auto& out = page.out;
+  if (!warps.not_as_planned.empty())
+    out.line(fmt::format("//   {:<24}  is planned, but cannot run: {}", words(warps.planned), warps.not_as_planned));
+  describe_blocks(page);
+  if (!warps.step) return;
   std::string names;
-  for (const auto* trailing : warps_.step->trailing)
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", page_.buffer(trailing->to));
-  if (warps_.is_ping_pong())
-    out_.line(fmt::format("//   {:<24}  one computes while another uses the tensor cores",
-                          fmt::format("{} in ping-pong", warps_.step->warpgroups)));
-  if (warps_.is_within())
-    out_.line(fmt::format("//   {:<24}  products of {} overlap the other operations of the next iteration",
-                          napkin::words(Overlap::intra_warpgroup), names));
+  for (const auto* trailing : warps.step->trailing)
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", page.buffer(trailing->to));
+  if (warps.is_ping_pong())
+    out.line(fmt::format("//   {:<24}  one computes while another uses the tensor cores",
+                         fmt::format("{} in ping-pong", warps.step->warpgroups)));
+  if (warps.is_within())
+    out.line(fmt::format("//   {:<24}  products of {} overlap the other operations of the next iteration",
+                         words(Overlap::intra_warpgroup), names));
 }
 
-// Turns
-
-// The last warpgroup of those in ping-pong gives the first one its first turn.
-void OverlapPrinter::begin_turns() {
-  if (!warps_.is_ping_pong()) return;
-  const auto warpgroups = warps_.step->warpgroups;
-  const bool all = warpgroups == warps_.warps / warps_.issuing_warps;
-  warpgroup_ = page_.pool.fresh("warpgroup"), turn_ = page_.pool.fresh("turn"),
-  next_turn_ = page_.pool.fresh("next_turn");
-  out_.line(fmt::format("const int {} = threadIdx.x / {};", warpgroup_, warps_.issuing_warps * lanes_of_warp));
-  out_.line(fmt::format("const int {} = {} + 1;  // the named barrier where it waits for its turn", turn_, warpgroup_));
-  out_.line(fmt::format("const int {} = {}({} + 1) % {} + 1;", next_turn_,
-                        all ? "" : fmt::format("{0} / {1} * {1} + ", warpgroup_, warpgroups), warpgroup_, warpgroups));
-  out_.line(
-      fmt::format("if ({} % {} == {}) napkin_turn_give({});", warpgroup_, warpgroups, warpgroups - 1, next_turn_));
-}
-// The first warpgroup takes the last turn, so that none is left over.
-void OverlapPrinter::end_turns() {
-  if (!warps_.is_ping_pong()) return;
-  out_.line(fmt::format("if ({} % {} == 0) napkin_turn_wait({});", warpgroup_, warps_.step->warpgroups, turn_));
-}
-void OverlapPrinter::take_turn() {
-  if (warps_.is_ping_pong()) out_.line(fmt::format("napkin_turn_wait({});", turn_));
-}
-void OverlapPrinter::give_turn() {
-  if (warps_.is_ping_pong()) out_.line(fmt::format("napkin_turn_give({});", next_turn_));
-}
+OverlapPrinter::OverlapPrinter(FragmentPage& page, GroupPrinter& groups, WarpgroupProducts& products,
+                               PipelinePrinter& pipelines, TurnPrinter& turns)
+    : page_(page), out_(page.out), groups_(groups), products_(products), pipelines_(pipelines), turns_(turns) {}
 
 // Iterations
 
-bool OverlapPrinter::leads(const Compute& compute) const {
-  const auto& all = warps_.step->leading;
-  return std::find(all.begin(), all.end(), &compute) != all.end();
-}
+std::string OverlapPrinter::slot() const { return pipelines_.slot(*pipelines_.of(*page_.warps.step->loop)); }
+
 void OverlapPrinter::load_tiles() {
-  for (const auto id : tiles_of(round())) loaded(id);
+  for (const auto id : tiles_of(page_.warps, iteration())) pipelines_.loaded(id);
 }
 // Issues the leading products as one commit group.
 void OverlapPrinter::issue_leading() {
-  for (const auto* leading : warps_.step->leading) {
-    arrive(*leading);
+  for (const auto* leading : page_.warps.step->leading) {
+    begin_product(product(leading));
     const auto from = out_.from(origin(page_.diagram, leading->column));
-    out_.line(fmt::format("// {}", to_text(page_.diagram, leading->column)));
-    columns_.prepare(product(leading));
-    columns_.hold(product(leading));
+    products_.hold(product(leading));
     out_.line("napkin_warpgroup_fence();");
-    columns_.issue(product(leading));
+    products_.issue(product(leading));
   }
   out_.line("napkin_warpgroup_commit();");
 }
 void OverlapPrinter::wait_for_leading(int left) {
   out_.line(fmt::format("napkin_warpgroup_wait<{}>();", left));
-  for (const auto* leading : warps_.step->leading) columns_.arrived(product(leading));
+  for (const auto* leading : page_.warps.step->leading) products_.arrived(product(leading));
 }
 
 bool OverlapPrinter::print_in_step(const Compute& compute) {
-  const auto* known = warps_.step ? warps_.product(&compute) : nullptr;
+  const auto& step = page_.warps.step;
+  const auto* known = step ? page_.warps.product(&compute) : nullptr;
   if (!known) return false;
-  if (leads(compute)) return true;
-  const bool first = &compute == warps_.step->trailing.front(), within = warps_.is_within();
+  if (contains(step->leading, &compute)) return true;
+  const bool first = &compute == step->trailing.front(), within = page_.warps.is_within();
   if (within && first) wait_for_last();
-  prepare_trailing(*known);
+  begin_product(*known);
   if (within) return true;
-  if (first) take_turn();
-  columns_.run(*known);
+  if (first) turns_.take();
+  products_.run(*known);
   return true;
+}
+// Waits for the tiles of a product, and prints its initial sum and its operand in registers.
+void OverlapPrinter::begin_product(const Product& product) {
+  const auto& column = product.compute->column;
+  pipelines_.wait_for_tiles_of(*product.compute);
+  const auto from = out_.from(origin(page_.diagram, column));
+  out_.line(fmt::format("// {}", to_text(page_.diagram, column)));
+  products_.prepare(product);
 }
 
 // Without intra-warpgroup overlap
 
-void OverlapPrinter::begin_round() {
-  declare_buffers(round());
+void OverlapPrinter::begin_iteration() {
+  declare_buffers(page_, iteration());
   load_tiles();
   issue_leading();
-  give_turn();
+  turns_.give();
   wait_for_leading(0);
 }
 
@@ -115,45 +104,46 @@ void OverlapPrinter::begin_round() {
 
 // The leading products of a piece are issued before the trailing ones of the piece before, which then overlap the
 // columns of this piece. So the loop is entered with a piece whose leading products are done.
-void OverlapPrinter::stream_within() {
-  const auto& loop = *warps_.step->loop;
+void OverlapPrinter::stream_within(const GroupPrinter::Inside& body) {
+  const auto& loop = *page_.warps.step->loop;
   const auto own = page_.own, shared = page_.shared;
   const auto begin = groups_.begin_name(loop.split.wire);
   const auto around = own[loop.split.wire.index];
   last_ = page_.pool.fresh(page_.wires[loop.split.wire.index] + "_last");
   groups_.enter(loop, begin);
-  const auto skips = may_skip(loop) ? skip(loop, begin, around) : "";
+  const auto skips = may_skip(loop) ? declare_skip(page_, groups_, loop, begin, around) : "";
   const auto first = skips.empty() ? around.begin : fmt::format("{}({})", skips, around.begin);
   out_.line(
       fmt::format("int {} = {}, {} = -1;  // the tile, and the stage that running products read", begin, first, last_));
   out_.open(fmt::format("if ({} < {})", begin, around.end));
-  declare_buffers(round());
-  for (const auto* some : {&warps_.step->leading, &warps_.step->trailing})
-    for (const auto* each : *some) columns_.operands(product(each));
+  declare_ahead();
   lead(0);
   out_.open("for (;;)");
-  round_within(begin, around, skips);
+  iteration_within(begin, around, skips, body);
   out_.close();
-  take_turn();
-  issue_trailing();
-  give_turn();
-  arrive_trailing();
-  out_.line(release(loop, last_));
+  trail();
   out_.close();
-  on_their_way_.clear();
+  pipelines_.set_on_their_way({});
   page_.own = own;
   page_.shared = shared;
 }
+// Declares what lives throughout the loop.
+void OverlapPrinter::declare_ahead() {
+  declare_buffers(page_, iteration());
+  for (const auto* some : {&page_.warps.step->leading, &page_.warps.step->trailing})
+    for (const auto* each : *some) products_.declare_ahead(product(each));
+}
 // `skips` names the function that finds the next piece that counts; empty if all pieces count.
-void OverlapPrinter::round_within(const std::string& begin, const WirePiece& around, const std::string& skips) {
-  const auto& loop = *warps_.step->loop;
+void OverlapPrinter::iteration_within(const std::string& begin, const WirePiece& around, const std::string& skips,
+                                      const GroupPrinter::Inside& body) {
+  const auto& loop = *page_.warps.step->loop;
   const auto next = page_.pool.fresh(begin + "_next"), after = fmt::format("{} + {}", begin, loop.split.size);
   groups_.declare_end(loop, begin, around);
-  declare_copies([&](BufferId id) { return is_read_by_others(id); }, slot(loop));
-  body(loop, begin, around);
-  arrive_all();
-  out_.line(fmt::format("{} = {};", last_, slot(loop)));
-  advance(loop);
+  declare_stages(other_columns(), slot());
+  body(around, begin);
+  pipelines_.wait_for_all();
+  out_.line(fmt::format("{} = {};", last_, slot()));
+  pipelines_.advance(*pipelines_.of(loop));
   out_.line(fmt::format("const int {} = {};", next, skips.empty() ? after : fmt::format("{}({})", skips, after)));
   out_.line(fmt::format("if ({} >= {}) break;", next, around.end));
   lead(1);
@@ -162,61 +152,60 @@ void OverlapPrinter::round_within(const std::string& begin, const WirePiece& aro
 // Loads a piece and issues its leading products, with `behind` commit groups of the piece before issued after them.
 void OverlapPrinter::lead(int behind) {
   load_tiles();
-  take_turn();
+  turns_.take();
   out_.open("");
-  declare_copies([&](BufferId id) { return is_read_by(id, warps_.step->leading); }, slot(*warps_.step->loop));
+  declare_stages(page_.warps.step->leading, slot());
   issue_leading();
   out_.close();
   if (behind > 0) issue_trailing();
-  give_turn();
+  turns_.give();
   wait_for_leading(behind);
 }
+// Runs the trailing products of the last piece.
+void OverlapPrinter::trail() {
+  turns_.take();
+  issue_trailing();
+  turns_.give();
+  trailing_arrived();
+  out_.line(pipelines_.release(*page_.warps.step->loop, last_));
+}
 void OverlapPrinter::issue_trailing() {
-  for (const auto* trailing : warps_.step->trailing) columns_.hold(product(trailing));
+  const auto& all = page_.warps.step->trailing;
+  for (const auto* trailing : all) products_.hold(product(trailing));
   out_.line("napkin_warpgroup_fence();");
   out_.open("");
-  declare_copies([&](BufferId id) { return is_read_by(id, warps_.step->trailing); }, last_);
-  for (const auto* trailing : warps_.step->trailing) columns_.issue(product(trailing));
+  declare_stages(all, last_);
+  for (const auto* trailing : all) products_.issue(product(trailing));
   out_.close();
   out_.line("napkin_warpgroup_commit();");
 }
-void OverlapPrinter::arrive_trailing() {
+void OverlapPrinter::trailing_arrived() {
   out_.line("napkin_warpgroup_wait<0>();");
-  for (const auto* trailing : warps_.step->trailing) columns_.arrived(product(trailing));
+  for (const auto* trailing : page_.warps.step->trailing) products_.arrived(product(trailing));
 }
 void OverlapPrinter::wait_for_last() {
-  arrive_trailing();
-  out_.line(fmt::format("if ({} >= 0) {}", last_, release(*warps_.step->loop, last_)));
-}
-// Prints the initial sum and the operand in registers. The tiles have arrived by the time the product is issued.
-void OverlapPrinter::prepare_trailing(const Product& product) {
-  arrive(*product.compute);
-  const auto from = out_.from(origin(page_.diagram, product.compute->column));
-  out_.line(fmt::format("// {}", to_text(page_.diagram, product.compute->column)));
-  columns_.prepare(product);
+  trailing_arrived();
+  out_.line(fmt::format("if ({} >= 0) {}", last_, pipelines_.release(*page_.warps.step->loop, last_)));
 }
 
-// Declares pointers to the stage `number` of the wanted tiles.
-template <class Wanted>
-void OverlapPrinter::declare_copies(Wanted wanted, const std::string& number) {
-  for (const auto id : tiles_of(round()))
-    if (wanted(id)) point(id, copy_of(id, number, swizzle_pattern));
+// Declares pointers to the stage `number` of the tiles that some columns read.
+void OverlapPrinter::declare_stages(const std::vector<const Compute*>& readers, const std::string& number) {
+  for (const auto id : tiles_of(page_.warps, iteration()))
+    if (std::ranges::any_of(readers, [&](const Compute* compute) { return reads(*compute, id); }))
+      declare_pointer(page_, id, stage_address(page_, id, number, swizzle_pattern));
 }
 bool OverlapPrinter::reads(const Compute& compute, BufferId tile) const {
-  return std::any_of(compute.reads.begin(), compute.reads.end(), [&](const auto& read) {
-    return page_.is_input(nest_.at(read.second).array) && page_.staged(read.second) == tile;
+  return std::ranges::any_of(compute.reads, [&](const auto& read) {
+    return page_.is_input(page_.nest.at(read.second).array) && page_.staged(read.second) == tile;
   });
 }
-bool OverlapPrinter::is_read_by(BufferId tile, const std::vector<const Compute*>& some) const {
-  return std::any_of(some.begin(), some.end(), [&](const Compute* compute) { return reads(*compute, tile); });
-}
-// Whether columns other than products read the tile.
-bool OverlapPrinter::is_read_by_others(BufferId tile) const {
-  const auto& steps = round().steps;
-  return std::any_of(steps.begin(), steps.end(), [&](const LoopStatement& step) {
-    const auto* compute = std::get_if<Compute>(&step.node);
-    return compute && !warps_.product(compute) && reads(*compute, tile);
-  });
+// The columns of an iteration that are no products.
+std::vector<const Compute*> OverlapPrinter::other_columns() const {
+  std::vector<const Compute*> all;
+  for (const auto& step : iteration().steps)
+    if (const auto* compute = std::get_if<Compute>(&step.node); compute && !page_.warps.product(compute))
+      all.push_back(compute);
+  return all;
 }
 
 }  // namespace napkin

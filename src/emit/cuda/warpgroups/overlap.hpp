@@ -5,66 +5,61 @@
 #include <string>
 #include <vector>
 
-#include "emit/cuda/nest.hpp"
+#include "emit/cuda/groups.hpp"
+#include "emit/cuda/warpgroups/pipelines.hpp"
+#include "emit/cuda/warpgroups/products.hpp"
+#include "emit/cuda/warpgroups/turns.hpp"
 
 namespace napkin {
 
-class OverlapPrinter : public NestPrinter {
+// Prints comments on the overlap in the kernel's head.
+void describe_overlap(FragmentPage&);
+
+class OverlapPrinter {
  public:
-  using NestPrinter::NestPrinter;
-
- protected:
-  // Implemented by the printer of pipelines: a tile is being loaded; wait for the tiles of a column, or for all; the
-  // current stage; advance to the next stage; release a stage that is empty.
-  virtual void loaded(BufferId) = 0;
-  virtual void arrive(const Compute&) = 0;
-  virtual void arrive_all() = 0;
-  virtual std::string slot(const For&) const = 0;
-  virtual void advance(const For&) = 0;
-  virtual std::string release(const For&, const std::string& copy) const = 0;
-
-  // Comments in the kernel's head, and code where the computing warpgroups begin and end.
-  void turn_words();
-  void begin_turns();
-  void end_turns();
-  void take_turn();
-  void give_turn();
+  OverlapPrinter(FragmentPage&, GroupPrinter&, WarpgroupProducts&, PipelinePrinter&, TurnPrinter&);
 
   // With intra-warpgroup overlap, the loop is entered after one piece's leading products are done. Otherwise each
   // iteration begins with its leading products.
-  bool within(const For& loop) const { return is_step(loop.body) && warps_.is_within(); }
-  bool in_turn(const For& loop) const { return is_step(loop.body) && !warps_.is_within(); }
-  bool is_step(const LoopBody& block) const { return warps_.step && &round() == &block; }
+  bool within(const For& loop) const { return is_step(loop.body) && page_.warps.is_within(); }
+  bool in_turn(const For& loop) const { return is_step(loop.body) && !page_.warps.is_within(); }
+  bool is_step(const LoopBody& block) const { return page_.warps.step && &iteration() == &block; }
 
-  // Prints the whole loop for intra-warpgroup overlap; otherwise the beginning of each iteration.
-  void stream_within();
-  void begin_round();
+  // Prints the whole loop for intra-warpgroup overlap, whose pieces `body` prints; otherwise the beginning of each
+  // iteration.
+  void stream_within(const GroupPrinter::Inside& body);
+  void begin_iteration();
   // Prints a column of an iteration. Returns whether nothing is left to print of it.
   bool print_in_step(const Compute&);
 
  private:
-  const LoopBody& round() const { return warps_.step->loop->body; }
-  const Product& product(const Compute* compute) const { return *warps_.product(compute); }
-  bool leads(const Compute&) const;
+  const LoopBody& iteration() const { return page_.warps.step->loop->body; }
+  const Product& product(const Compute* compute) const { return *page_.warps.product(compute); }
+  std::string slot() const;
   void load_tiles();
   void issue_leading();
   void wait_for_leading(int left);
 
-  void round_within(const std::string& begin, const WirePiece& around, const std::string& skips);
+  void declare_ahead();
+  void iteration_within(const std::string& begin, const WirePiece& around, const std::string& skips,
+                        const GroupPrinter::Inside& body);
   void lead(int behind);
+  void trail();
   void issue_trailing();
-  void arrive_trailing();
+  void trailing_arrived();
   void wait_for_last();
-  void prepare_trailing(const Product&);
-
-  template <class Wanted>
-  void declare_copies(Wanted, const std::string& number);
+  void begin_product(const Product&);
+  void declare_stages(const std::vector<const Compute*>& readers, const std::string& number);
   bool reads(const Compute&, BufferId tile) const;
-  bool is_read_by(BufferId tile, const std::vector<const Compute*>&) const;
-  bool is_read_by_others(BufferId tile) const;
+  std::vector<const Compute*> other_columns() const;
 
-  std::string last_;                          // the stage that running products read, -1 if none
-  std::string warpgroup_, turn_, next_turn_;  // the warpgroup's number, and its and the next one's named barrier
+  FragmentPage& page_;
+  Lines& out_;
+  GroupPrinter& groups_;
+  WarpgroupProducts& products_;
+  PipelinePrinter& pipelines_;
+  TurnPrinter& turns_;
+  std::string last_;  // the stage that running products read, -1 if none
 };
 
 }  // namespace napkin

@@ -1,127 +1,149 @@
-// Products of a warpgroup: the second operand is read in place from shared memory, the first one from shared memory or
-// registers, and sums are in registers once the warpgroup has waited for them.
+// Prints the asynchronous instructions of warpgroups, and what must be done before and after them.
+#include "emit/cuda/warpgroups/products.hpp"
+
 #include <fmt/format.h>
 
 #include "derive/columns.hpp"
-#include "emit/cuda/warps/fragments.hpp"
-#include "loops/pieces.hpp"
+#include "emit/cuda/warps/buffers.hpp"
 
 namespace napkin {
+namespace {
 
-void FragmentPrinter::warpgroup_product(const Product& product) {
-  prepare(product);
-  run(product);
-}
-
-void FragmentPrinter::run(const Product& product) {
-  const auto from = out_.from(origin(page_.diagram, product.compute->column));
-  const bool lasts = warps_.lasts(product.compute);
-  if (!lasts) hold(product);
-  out_.line("napkin_warpgroup_fence();");
-  issue(product);
-  out_.line("napkin_warpgroup_commit();");
-  out_.line(fmt::format("napkin_warpgroup_wait<{}>();", lasts ? 1 : 0));
-  if (lasts) return round(*product.compute);
-  arrived(product);
+// Until the returned object is destroyed, lines are attributed to the statement of the product.
+Lines::From from_statement(FragmentPage& page, const Product& product) {
+  return page.out.from(origin(page.diagram, product.compute->column));
 }
 
-void FragmentPrinter::prepare(const Product& product) {
-  const auto from = out_.from(origin(page_.diagram, product.compute->column));
-  begin(*product.compute);
-  if (product.rows.computed) pack_rows(product);
-  if (product.promoted == 0) return;
-  declared_ahead_.contains(product.compute) ? begin_sums(product) : declare_sums(product);
-}
-void FragmentPrinter::issue(const Product& product) {
-  const auto from = out_.from(origin(page_.diagram, product.compute->column));
-  const auto& grid = warps_.columns.at(product.compute);
-  const auto columns = grid.column_tiles * product.instruction->n;
-  const bool packed = product.rows.computed;
-  const auto rows = packed ? fmt::format("{}[{}][{}]", operands_.at(product.compute), lanes.row, lanes.step)
-                           : warpgroup_operand(product.rows, product, true);
-  const auto across = [](const Operand& side) { return side.transposed ? 1 : 0; };
-  loop(lanes.step, product.steps);
-  loop(lanes.row, grid.row_tiles);
-  out_.line(fmt::format("{}<{}{}>({}[{}][0], {}, {});", function_name(*product.instruction, columns, packed),
-                        packed ? "" : fmt::format("{}, ", across(product.rows)), across(product.columns), sums(product),
-                        lanes.row, rows, warpgroup_operand(product.columns, product, false)));
-  out_.close(1);
-  if (product.promoted > 0 && product.steps > product.promoted) promote_between(product);
-  out_.close(1);
-}
-void FragmentPrinter::arrived(const Product& product) {
-  const auto from = out_.from(origin(page_.diagram, product.compute->column));
-  hold(product);
-  promote(product);
-  round(*product.compute);
-}
-
-void FragmentPrinter::hold(const Product& product) {
-  const auto from = out_.from(origin(page_.diagram, product.compute->column));
-  out_.line(fmt::format("napkin_warpgroup_hold<{}>({}[0][0]);", warps_.arrays.at(product.compute->to).values(),
-                        sums(product)));
-}
-
-// Within a product that is long enough for its sums to be promoted on the way.
-void FragmentPrinter::promote_between(const Product& product) {
-  out_.open(fmt::format("if ({0} % {1} == {1} - 1 && {0} + 1 < {2})", lanes.step, product.promoted, product.steps));
-  out_.line("napkin_warpgroup_commit();");
-  out_.line("napkin_warpgroup_wait<0>();");
-  hold(product);
-  promote(product);
-  begin_sums(product);
-  out_.line("napkin_warpgroup_fence();");
-  out_.close();
-}
-
-// Packs values that the warpgroup computed as operands of all steps at once: they stay unchanged until the products are
-// done.
-void FragmentPrinter::pack_rows(const Product& product) {
-  if (!declared_ahead_.contains(product.compute)) declare_operands(product);
-  loop(lanes.step, product.steps);
-  loop(lanes.row, warps_.columns.at(product.compute).row_tiles);
-  pack(product, true, fmt::format("{}[{}][{}]", operands_.at(product.compute), lanes.row, lanes.step));
-  out_.close(2);
-}
-void FragmentPrinter::declare_operands(const Product& product) {
-  const auto& name = operands_[product.compute] = page_.pool.fresh("a");
-  out_.line(fmt::format("unsigned {}[{}][{}][{}];", name, warps_.columns.at(product.compute).row_tiles, product.steps,
-                        product.instruction->a.registers));
-}
-// Declares registers outside of the loop in whose iterations they are filled.
-void FragmentPrinter::operands(const Product& product) {
-  if (product.rows.computed) declare_operands(product);
-  if (product.promoted > 0) declare_sums(product);
-  if (product.rows.computed || product.promoted > 0) declared_ahead_.insert(product.compute);
+// Where the rows or columns of the instruction begin in the tile, counted in instructions; empty for 0.
+std::string first_instruction(FragmentPage& page, const OperandSide& side) {
+  const auto begin = begin_in_tile(page, side), m = fmt::format("{}", side.product.instruction->m);
+  const auto first = begin.empty()                          ? ""
+                     : begin.find(' ') == std::string::npos ? begin + " / " + m
+                                                            : "(" + begin + ") / " + m;
+  if (!side.rows || page.warps.columns.at(side.product.compute).row_tiles == 1) return first;
+  return first.empty() ? page.lanes.row : fmt::format("({} + {})", first, page.lanes.row);
 }
 
 // "napkin_operand<1, 8192, 1024>(K_tile + ...)", the rows or columns of a step, at unswizzled places, because the
 // hardware swizzles chunks by the bits of their addresses. If the tile is contracted along memory, a step follows the
 // one before within a panel; otherwise it lies `k` rows below.
-std::string FragmentPrinter::warpgroup_operand(const Operand& side, const Product& product, bool rows) {
-  const auto& layout = warps_.tiles.at(side.buffer).layout;
+std::string operand_in_tile(FragmentPage& page, const OperandSide& side) {
+  const auto& operand = side.operand();
+  const auto& layout = page.warps.tiles.at(operand.buffer).layout;
+  const auto& counter = page.lanes.step;
   const auto [leading, stride, swizzle] = operand_place(layout);
-  const auto wire = rows ? *warps_.columns.at(product.compute).rows : *warps_.columns.at(product.compute).columns;
-  const auto& own = page_.own[wire.index];
-  const auto& base = page_.scope.at(side.buffer)[wire.index].begin;
-  if (own.is_whole()) page_.limit(wire);
-  if (page_.own[product.over.index].is_whole()) page_.limit(product.over);
-  const auto panel = layout.panel, panel_size = layout.rows * layout.panel, k = product.instruction->k;
-  auto first = own.begin == base ? ""
-               : base == "0"     ? fmt::format("{0} / {1}", own.begin, product.instruction->m)
-                                 : fmt::format("({} - {}) / {}", own.begin, base, product.instruction->m);
-  if (rows && warps_.columns.at(product.compute).row_tiles > 1)
-    first = first.empty() ? lanes.row : fmt::format("({} + {})", first, lanes.row);
-  // The distance from one warpgroup's rows to the next one's.
-  const auto step_of_warpgroups =
-      side.transposed ? product.instruction->m / panel * panel_size : product.instruction->m * panel;
-  const auto step = side.transposed ? fmt::format("{} * {}", lanes.step, k * panel)
-                    : panel == k
-                        ? fmt::format("{} * {}", lanes.step, panel_size)
-                        : fmt::format("{0} / {1} * {2} + {0} % {1} * {3}", lanes.step, panel / k, panel_size, k);
-  const auto place = first.empty() ? step : fmt::format("{} * {} + {}", first, step_of_warpgroups, step);
-  return fmt::format("napkin_operand<{}, {}, {}>({} + {})", swizzle, leading, stride, tile_pointer(page_, side.buffer),
-                     place);
+  const auto panel = layout.panel, panel_size = layout.rows * layout.panel;
+  const auto m = side.product.instruction->m, k = side.product.instruction->k;
+  const auto first = first_instruction(page, side);
+  const auto rows_size = operand.transposed ? m / panel * panel_size : m * panel;  // of an instruction
+  const auto step = operand.transposed ? fmt::format("{} * {}", counter, k * panel)
+                    : panel == k       ? fmt::format("{} * {}", counter, panel_size)
+                                 : fmt::format("{0} / {1} * {2} + {0} % {1} * {3}", counter, panel / k, panel_size, k);
+  const auto place = first.empty() ? step : fmt::format("{} * {} + {}", first, rows_size, step);
+  return fmt::format("napkin_operand<{}, {}, {}>({} + {})", swizzle, leading, stride,
+                     tile_pointer(page, operand.buffer), place);
+}
+
+}  // namespace
+
+void WarpgroupProducts::declare_ahead(const Product& product) {
+  if (product.rows.computed) declare_operands(product);
+  if (product.promoted > 0) sums_.declare(product);
+  if (product.rows.computed || product.promoted > 0) declared_ahead_.insert(product.compute);
+}
+
+void WarpgroupProducts::prepare(const Product& product) {
+  const auto from = from_statement(statements_.page(), product);
+  statements_.begin(*product.compute);
+  if (product.rows.computed) pack_operands(product);
+  if (product.promoted == 0) return;
+  declared_ahead_.contains(product.compute) ? sums_.clear(product) : sums_.declare(product);
+}
+
+void WarpgroupProducts::run(const Product& product) {
+  auto& page = statements_.page();
+  const auto from = from_statement(page, product);
+  const bool lasts = page.warps.lasts(product.compute);
+  if (!lasts) hold(product);
+  page.out.line("napkin_warpgroup_fence();");
+  issue(product);
+  page.out.line("napkin_warpgroup_commit();");
+  page.out.line(fmt::format("napkin_warpgroup_wait<{}>();", lasts ? 1 : 0));
+  if (lasts) return statements_.round(*product.compute);
+  arrived(product);
+}
+
+void WarpgroupProducts::issue(const Product& product) {
+  auto& page = statements_.page();
+  const auto from = from_statement(page, product);
+  const auto& grid = page.warps.columns.at(product.compute);
+  const bool packed = product.rows.computed;
+  const auto across = [](const Operand& side) { return side.transposed ? 1 : 0; };
+  const auto first = first_operand(product);
+  page.loop(page.lanes.step, product.steps);
+  page.loop(page.lanes.row, grid.row_tiles);
+  page.out.line(fmt::format("{}<{}{}>({}[{}][0], {}, {});",
+                            function_name(*product.instruction, grid.column_tiles * product.instruction->n, packed),
+                            packed ? "" : fmt::format("{}, ", across(product.rows)), across(product.columns),
+                            sums_.accumulators(product), page.lanes.row, first,
+                            operand_in_tile(page, {product, false})));
+  page.out.close(1);
+  if (product.promoted > 0 && product.steps > product.promoted) promote_between(product);
+  page.out.close(1);
+}
+
+void WarpgroupProducts::arrived(const Product& product) {
+  const auto from = from_statement(statements_.page(), product);
+  hold(product);
+  sums_.promote(product);
+  statements_.round(*product.compute);
+}
+
+void WarpgroupProducts::hold(const Product& product) {
+  auto& page = statements_.page();
+  const auto from = from_statement(page, product);
+  page.out.line(fmt::format("napkin_warpgroup_hold<{}>({}[0][0]);", page.warps.arrays.at(product.compute->to).values(),
+                            sums_.accumulators(product)));
+}
+
+void WarpgroupProducts::declare_operands(const Product& product) {
+  auto& page = statements_.page();
+  const auto& name = operands_[product.compute] = page.pool.fresh("a");
+  page.out.line(fmt::format("unsigned {}[{}][{}][{}];", name, page.warps.columns.at(product.compute).row_tiles,
+                            product.steps, product.instruction->a.registers));
+}
+
+// Packs values that the warpgroup computed as operands of all steps at once: they stay unchanged until the products are
+// done.
+void WarpgroupProducts::pack_operands(const Product& product) {
+  auto& page = statements_.page();
+  if (!declared_ahead_.contains(product.compute)) declare_operands(product);
+  page.loop(page.lanes.step, product.steps);
+  page.loop(page.lanes.row, page.warps.columns.at(product.compute).row_tiles);
+  pack(statements_, {product, true}, first_operand(product));
+  page.out.close(2);
+}
+
+// The first operand of the current instruction.
+std::string WarpgroupProducts::first_operand(const Product& product) {
+  auto& page = statements_.page();
+  return product.rows.computed
+             ? fmt::format("{}[{}][{}]", operands_.at(product.compute), page.lanes.row, page.lanes.step)
+             : operand_in_tile(page, {product, true});
+}
+
+// Promotes sums within a product that is long enough for that.
+void WarpgroupProducts::promote_between(const Product& product) {
+  auto& page = statements_.page();
+  page.out.open(
+      fmt::format("if ({0} % {1} == {1} - 1 && {0} + 1 < {2})", page.lanes.step, product.promoted, product.steps));
+  page.out.line("napkin_warpgroup_commit();");
+  page.out.line("napkin_warpgroup_wait<0>();");
+  hold(product);
+  sums_.promote(product);
+  sums_.clear(product);
+  page.out.line("napkin_warpgroup_fence();");
+  page.out.close();
 }
 
 }  // namespace napkin

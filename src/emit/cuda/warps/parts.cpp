@@ -1,66 +1,64 @@
-// Operands of products in parts: numbers of f32 are split into two, and 16-bit numbers are widened to tf32. The
-// functions in instructions/parts.cpp give the place of each register.
+// Splits or widens the numbers of operands. The functions in instructions/parts.cpp give the place of each register.
+#include "emit/cuda/warps/parts.hpp"
+
 #include <fmt/format.h>
 
-#include "emit/cuda/warps/fragments.hpp"
 #include "emit/shared/types.hpp"
 
 namespace napkin {
-
-void FragmentPrinter::load_parts(const Product& product, bool rows, const std::string& to) {
-  const auto [a, b] = *product.instruction->formats;
-  if ((rows ? a : b) != Datatype::f32) return widen(product, rows, to);
-  const bool computed = (rows ? product.rows : product.columns).computed;
-  computed ? split_computed(product, rows, to) : split(product, rows, to);
-}
+namespace {
 
 // Widens an operand: each loaded register holds two neighbouring numbers.
-void FragmentPrinter::widen(const Product& product, bool rows, const std::string& to) {
-  const auto [a, b] = *product.instruction->formats;
-  const auto narrow = page_.pool.fresh("narrow");
-  const auto fragment = operand_at_once(loaded_as(product), rows);
+void widen(FragmentStatements& statements, const OperandSide& side, const std::string& to) {
+  auto& page = statements.page();
+  const auto narrow = page.pool.fresh("narrow");
+  const auto fragment = side.fragment();
   const int pair = fragment.values / fragment.registers;
-  out_.line(fmt::format("unsigned {}[{}];", narrow, fragment.registers));
-  const auto& side = rows ? product.rows : product.columns;
-  if (side.computed)
-    pack(product, rows, narrow);
-  else
-    load(side, product, rows, narrow, rows ? lanes.row : lanes.column);
+  page.out.line(fmt::format("unsigned {}[{}];", narrow, fragment.registers));
+  side.operand().computed ? pack(statements, side, narrow) : load_fragment(statements, side, narrow);
   for (int r = 0; r < fragment.registers; ++r) {
     const auto at = fragment.at(0, r * pair);
-    out_.line(fmt::format("napkin_widen_pair<{0}>({1}[{2}], {3}[{4}], {3}[{5}]);",
-                          code_storage(Language::cuda, rows ? a : b), narrow, r, to, part_register(rows, at, 0),
-                          part_register(rows, at, 1)));
+    page.out.line(fmt::format("napkin_widen_pair<{0}>({1}[{2}], {3}[{4}], {3}[{5}]);",
+                              code_storage(Language::cuda, side.format()), narrow, r, to,
+                              part_register(side.rows, at, 0), part_register(side.rows, at, 1)));
   }
 }
 
+// The registers of one of the two parts.
+int registers_of_part(const OperandSide& side) { return side.registers() / 2; }
+
 // Splits an operand from shared memory, one number at a time.
-void FragmentPrinter::split(const Product& product, bool rows, const std::string& to) {
-  const auto& side = rows ? product.rows : product.columns;
-  const auto& layout = warps_.tiles.at(side.buffer).layout;
-  const auto first = first_of_warp(side, product, rows);
-  const auto i = page_.pool.fresh("i");
-  const FragmentIndex at{lanes.group, lanes.quad, i, ""};
-  const auto own =
-      fmt::format("{}{} * {} + {}", first, rows ? lanes.row : lanes.column, accumulator_tile.rows, part_row(rows, at));
-  const auto step = fmt::format("{} * {} + {}", lanes.step, product.instruction->k, part_position(rows, at));
-  const auto place = side.transposed ? tile_place(layout, step, own) : tile_place(layout, own, step);
-  const auto registers = operand_at_once(*product.instruction, rows).registers;  // of each of the two parts
-  loop(i, registers);
-  out_.line(fmt::format("napkin_split(napkin_shared_read({0} + {1}), {2}[{3}], {2}[{4} + {3}]);",
-                        tile_pointer(page_, side.buffer), place, to, i, registers));
-  out_.close();
+void split(FragmentPage& page, const OperandSide& side, const std::string& to) {
+  const auto begin = begin_in_tile(page, side);
+  const auto i = page.pool.fresh("i");
+  const FragmentIndex at{page.lanes.group, page.lanes.quad, i, ""};
+  const auto own = fmt::format("{}{}{} * {} + {}", begin, begin.empty() ? "" : " + ", fragment_counter(page, side),
+                               accumulator_tile.rows, part_row(side.rows, at));
+  const auto step =
+      fmt::format("{} * {} + {}", page.lanes.step, side.product.instruction->k, part_position(side.rows, at));
+  const auto registers = registers_of_part(side);
+  page.loop(i, registers);
+  page.out.line(fmt::format("napkin_split(napkin_shared_read({0}), {1}[{2}], {1}[{3} + {2}]);",
+                            operand_address(page, side.operand(), own, step), to, i, registers));
+  page.out.close();
 }
 
 // Splits an operand that the warp computed, without moving it between lanes.
-void FragmentPrinter::split_computed(const Product& product, bool rows, const std::string& to) {
-  const int registers = operand_at_once(*product.instruction, rows).registers;
-  each_register(product, rows, [&](const Fragment::Place& at, const std::vector<std::string>& numbers) {
+void split_computed(FragmentStatements& statements, const OperandSide& side, const std::string& to) {
+  each_register(statements, side, [&](const Fragment::Place& at, const std::vector<std::string>& numbers) {
     for (std::size_t n = 0; n < numbers.size(); ++n) {
-      const int upper = part_register(rows, at, static_cast<int>(n));
-      out_.line(fmt::format("napkin_split({0}, {1}[{2}], {1}[{3}]);", numbers[n], to, upper, upper + registers));
+      const int upper = part_register(side.rows, at, static_cast<int>(n));
+      statements.page().out.line(fmt::format("napkin_split({0}, {1}[{2}], {1}[{3}]);", numbers[n], to, upper,
+                                             upper + registers_of_part(side)));
     }
   });
+}
+
+}  // namespace
+
+void load_parts(FragmentStatements& statements, const OperandSide& side, const std::string& to) {
+  if (!side.is_split()) return widen(statements, side, to);
+  side.operand().computed ? split_computed(statements, side, to) : split(statements.page(), side, to);
 }
 
 }  // namespace napkin

@@ -6,9 +6,16 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
+#include "diagram/contains.hpp"
 #include "diagram/match.hpp"
-#include "emit/cuda/nest.hpp"
+#include "emit/cuda/warps/buffers.hpp"
+#include "emit/cuda/warps/columns.hpp"
+#include "emit/cuda/warps/head.hpp"
+#include "emit/cuda/warps/products.hpp"
+#include "emit/cuda/warps/saves.hpp"
+#include "emit/cuda/warps/streams.hpp"
 #include "emit/cuda/warps/tiles.hpp"
 
 namespace napkin {
@@ -16,52 +23,58 @@ namespace {
 
 constexpr std::int64_t line_bytes = 128;  // the alignment of tiles
 
-class WarpPrinter : NestPrinter {
+class WarpPrinter {
  public:
-  using NestPrinter::NestPrinter;
+  WarpPrinter(const ThreadedKernel& kernel, const WarpNest& warps, const CodeNames& names)
+      : page_(kernel, warps, names),
+        out_(page_.out),
+        warps_(warps),
+        groups_(page_),
+        statements_(page_),
+        products_(statements_) {}
 
   PrintedKernel run(const std::string& name) {
-    words(fmt::format("mma.sync {}", warps_.products.front().instruction->name), "");
+    describe_warps(page_, groups_, fmt::format("mma.sync {}", warps_.products.front().instruction->name), "");
     out_.line(fmt::format("__global__ void __launch_bounds__({}, {})", page_.kernel.threads, warps_.blocks));
-    page_.open_function(name, nest_.inputs);
-    declare_tiles();
+    page_.open_function(name, page_.nest.inputs);
+    declare_shared_tiles(page_);
     out_.line();
     groups_.blocks();
-    lanes();
-    warps();
-    print(nest_.body, true);
+    declare_lanes(page_);
+    declare_warps(page_, groups_);
+    print(page_.body(), true);
     out_.close();
     return page_.printed(name);
   }
 
  private:
   bool is_pipelined(const For& loop) const {
-    if (std::find(warps_.pipelined.begin(), warps_.pipelined.end(), &loop) == warps_.pipelined.end()) return false;
-    const auto tiles = tiles_of(loop.body);
-    return std::all_of(tiles.begin(), tiles.end(), [&](BufferId id) { return warps_.tiles.at(id).copies > 1; });
+    if (!contains(warps_.pipelined, &loop)) return false;
+    return std::ranges::all_of(tiles_of(warps_, loop.body),
+                               [&](BufferId id) { return warps_.tiles.at(id).copies > 1; });
   }
 
   // Statements
 
-  void print(const LoopBody& block, bool outermost) override {
-    declare_buffers(block);
+  void print(const LoopBody& block, bool outermost) {
+    declare_buffers(page_, block);
     for (const auto& step : block.steps)
       match(
           step.node,
           [&](const Load& load) {
             this->load(load, outermost);
-            read_single(load);
+            read_single(page_, load);
           },
           [](const MaskTest&) {}, [&](const Compute& compute) { print(compute); },
-          [&](const Save& save) { columns_.print(save); }, [&](const For& loop) { stream(loop, outermost); });
+          [&](const Save& save) { print_save(statements_, save); }, [&](const For& loop) { stream(loop, outermost); });
   }
   void print(const Compute& compute) {
     if (reads_tiles(compute)) arrive();
-    columns_.print(compute);
+    print_column(statements_, compute, [&](const Product& product) { products_.print(product); });
   }
   bool reads_tiles(const Compute& compute) const {
-    return std::any_of(compute.reads.begin(), compute.reads.end(),
-                       [&](const auto& read) { return page_.is_input(nest_.at(read.second).array); });
+    return std::ranges::any_of(compute.reads,
+                               [&](const auto& read) { return page_.is_input(page_.nest.at(read.second).array); });
   }
 
   // Tiles
@@ -77,7 +90,7 @@ class WarpPrinter : NestPrinter {
     for (const auto& product : warps_.products)
       if (product.rows.kept && reads(product, load.to)) {
         arrive();
-        columns_.keep(product);
+        products_.keep(product);
       }
   }
   static bool reads(const Product& product, BufferId id) {
@@ -92,27 +105,38 @@ class WarpPrinter : NestPrinter {
     out_.line("__syncthreads();");
   }
 
+  // All threads of the block copy the tile together.
   void copy(BufferId id, const std::string& to) {
-    const auto& buffer = nest_.at(id);
     const auto from = page_.from(id);
+    const auto& array = page_.nest.at(id).array;
     const auto& tile = warps_.tiles.at(id);
-    std::vector<std::string> at;
-    for (const auto& index : buffer.at) at.push_back(corner(index, page_.shared, false));
-    const auto left = [&](std::optional<std::size_t> k) {
-      if (!k) return std::string("1");
-      const auto past = corner(buffer.at[*k], page_.shared, true);
-      page_.limit(buffer.at[*k], page_.shared);
-      const auto begin = at[*k].find(' ') == std::string::npos ? at[*k] : "(" + at[*k] + ")";
-      return begin == "0" ? past : fmt::format("{} - {}", past, begin);
-    };
-    const auto step = [&](std::optional<std::size_t> k) {
-      const auto factors = k ? code_step(page_.diagram, page_.names, buffer.array, *k) : std::vector<std::string>();
-      return factors.empty() ? std::string("1") : fmt::format("(long long){}", fmt::join(factors, " * "));
-    };
+    const auto at = first_place(id);
     out_.line(fmt::format("napkin_load_tile<{}, {}, {}, {}, {}>({}, {}, {}, {}, {}, {});", tile.together,
                           tile.layout.rows, tile.layout.columns, tile.layout.bits, page_.kernel.threads, to,
-                          page_.address(buffer.array, at), step(tile.row), step(tile.column), left(tile.row),
-                          left(tile.column)));
+                          page_.address(array, at), step(array, tile.row), step(array, tile.column),
+                          left(id, tile.row, at), left(id, tile.column, at)));
+  }
+  // The place in the array where the tile begins.
+  std::vector<std::string> first_place(BufferId id) const {
+    std::vector<std::string> at;
+    for (const auto& index : page_.nest.at(id).at) at.push_back(corner(index, page_.shared, false));
+    return at;
+  }
+  // The distance in memory from one place along the dimension to the next.
+  std::string step(ArrayId array, std::optional<std::size_t> dimension) const {
+    if (!dimension) return "1";
+    const auto factors = code_step(page_.diagram, page_.names, array, *dimension);
+    return factors.empty() ? "1" : fmt::format("(long long){}", fmt::join(factors, " * "));
+  }
+  // How many places along the dimension are left from where the tile begins.
+  std::string left(BufferId id, std::optional<std::size_t> dimension, const std::vector<std::string>& at) {
+    if (!dimension) return "1";
+    const auto& index = page_.nest.at(id).at[*dimension];
+    const auto& first = at[*dimension];
+    const auto past = corner(index, page_.shared, true);
+    page_.limit(index, page_.shared);
+    const auto begin = first.find(' ') == std::string::npos ? first : "(" + first + ")";
+    return begin == "0" ? past : fmt::format("{} - {}", past, begin);
   }
 
   // Streams
@@ -120,25 +144,73 @@ class WarpPrinter : NestPrinter {
   void stream(const For& loop, bool outermost) {
     if (is_pipelined(loop)) return pipelined(loop, outermost);
     arrive();
-    pieces(loop, [&](const WirePiece& around, const std::string& begin) { body(loop, begin, around); });
+    print_pieces(page_, groups_, loop,
+                 [&](const WirePiece& around, const std::string& begin) { body(loop, begin, around); });
   }
 
+  void body(const For& loop, const std::string& begin, const WirePiece& around) {
+    const auto on_their_way = on_their_way_;
+    print_piece(page_, loop, begin, around, [&] {
+      on_their_way_ = on_their_way;
+      print(loop.body, false);
+    });
+  }
+
+  // A loop whose tiles are copied ahead: its first piece, its current stage, and the functions that load a piece and
+  // that skip pieces by masks.
+  struct Ahead {
+    const For& loop;
+    const WirePiece& around;
+    std::int64_t copies;
+    std::string begin, slot, load, skip;
+  };
   // Of n stages, n - 1 hold pieces to come: while one piece is computed, tiles are copied into the stage of the piece
   // before. The copies of a piece are one commit group, which is empty past the end, so the tiles of a piece have
   // arrived when n - 2 groups are still in flight.
   void pipelined(const For& loop, bool outermost) {
     const auto own = page_.own, shared = page_.shared;
+    const auto before = on_their_way_;
     const auto begin = groups_.begin_name(loop.split.wire);
     const auto& around = own[loop.split.wire.index];
     groups_.enter(loop, begin);
-    const auto copies = warps_.tiles.at(tiles_of(loop.body).front()).copies;
+    const auto copies = warps_.tiles.at(tiles_of(warps_, loop.body).front()).copies;
     const auto slot = page_.pool.fresh("slot"), next = page_.pool.fresh(begin + "_next");
-    const Ahead ahead{loop, around, page_.pool.fresh("load_" + begin), may_skip(loop) ? skip(loop, begin, around) : ""};
-    declare_load(ahead, begin, slot);
+    const auto load = page_.pool.fresh("load_" + begin);
+    const auto skip = may_skip(loop) ? declare_skip(page_, groups_, loop, begin, around) : "";
+    const Ahead ahead{loop, around, copies, begin, slot, load, skip};
+    declare_load(ahead);
     if (!outermost) out_.line("__syncthreads();");
-    const auto before = on_their_way_;
-    auto pieces = begin_ahead(ahead, begin, copies - 1);
-    const auto two = copies == 2;
+    iterate(ahead, begin_ahead(ahead), next);
+    page_.own = own;
+    page_.shared = shared;
+    if (!may_skip(loop)) return;
+    on_their_way_ = before;  // the case that all pieces were skipped
+    arrive();
+  }
+  void declare_load(const Ahead& ahead) {
+    out_.open(fmt::format("const auto {} = [&](int {}, int {})", ahead.load, ahead.begin, ahead.slot));
+    groups_.declare_end(ahead.loop, ahead.begin, ahead.around);
+    for (const auto id : tiles_of(warps_, ahead.loop.body)) copy(id, stage_address(page_, id, ahead.slot, line_bytes));
+    out_.close("};");
+  }
+  // Starts loading the first pieces, before the loop begins, and returns their names.
+  std::vector<std::string> begin_ahead(const Ahead& ahead) {
+    std::vector<std::string> pieces = {ahead.begin};
+    const auto& first = ahead.around.begin;
+    out_.line(fmt::format("int {} = {};", ahead.begin, ahead.skip.empty() ? first : ahead.skip + "(" + first + ")"));
+    bring(ahead, ahead.begin, "0");
+    for (std::int64_t i = 1; i + 1 < ahead.copies; ++i) {
+      const auto piece = page_.pool.fresh(fmt::format("{}_{}", ahead.begin, i));
+      out_.line(fmt::format("int {} = {};", piece, after(ahead, pieces.back())));
+      bring(ahead, piece, fmt::format("{}", i));
+      pieces.push_back(piece);
+    }
+    return pieces;
+  }
+  // Prints the loop. `pieces` are those that are loaded when an iteration begins, and `next` is the one after them.
+  void iterate(const Ahead& ahead, std::vector<std::string> pieces, const std::string& next) {
+    const auto& [loop, around, copies, begin, slot, load, skip] = ahead;
+    const bool two = copies == 2;
     out_.open(fmt::format("for (int {0} = 0; {1} < {2}; {3})", slot, begin, around.end,
                           two ? slot + " ^= 1" : fmt::format("{0} = {0} == {1} ? 0 : {0} + 1", slot, copies - 1)));
     groups_.declare_end(loop, begin, around);
@@ -147,53 +219,29 @@ class WarpPrinter : NestPrinter {
     out_.line("__syncthreads();");
     bring(ahead, next, two ? slot + " ^ 1" : fmt::format("{0} == 0 ? {1} : {0} - 1", slot, copies - 1));
     on_their_way_.clear();
-    for (const auto id : tiles_of(loop.body)) point(id, copy_of(id, slot, line_bytes));
+    for (const auto id : tiles_of(warps_, loop.body))
+      declare_pointer(page_, id, stage_address(page_, id, slot, line_bytes));
     body(loop, begin, around);
     pieces.push_back(next);
     for (std::size_t i = 0; i + 1 < pieces.size(); ++i) out_.line(fmt::format("{} = {};", pieces[i], pieces[i + 1]));
     out_.close();
-    page_.own = own;
-    page_.shared = shared;
-    if (!may_skip(loop)) return;
-    on_their_way_ = before;  // the case that all pieces were skipped
-    arrive();
-  }
-
-  // A loop whose tiles are copied ahead, and the names of the functions that load a piece and that skip pieces by
-  // masks.
-  struct Ahead {
-    const For& loop;
-    const WirePiece& around;
-    std::string load, advance;
-  };
-  void declare_load(const Ahead& ahead, const std::string& begin, const std::string& slot) {
-    out_.open(fmt::format("const auto {} = [&](int {}, int {})", ahead.load, begin, slot));
-    groups_.declare_end(ahead.loop, begin, ahead.around);
-    for (const auto id : tiles_of(ahead.loop.body)) copy(id, copy_of(id, slot, line_bytes));
-    out_.close("};");
-  }
-  // Starts loading the first pieces, before the loop begins, and returns their names.
-  std::vector<std::string> begin_ahead(const Ahead& ahead, const std::string& begin, std::int64_t count) {
-    std::vector<std::string> pieces = {begin};
-    const auto& first = ahead.around.begin;
-    out_.line(fmt::format("int {} = {};", begin, ahead.advance.empty() ? first : ahead.advance + "(" + first + ")"));
-    bring(ahead, begin, "0");
-    for (std::int64_t i = 1; i < count; ++i) {
-      const auto piece = page_.pool.fresh(fmt::format("{}_{}", begin, i));
-      out_.line(fmt::format("int {} = {};", piece, after(ahead, pieces.back())));
-      bring(ahead, piece, fmt::format("{}", i));
-      pieces.push_back(piece);
-    }
-    return pieces;
   }
   static std::string after(const Ahead& ahead, const std::string& piece) {
     const auto next = fmt::format("{} + {}", piece, ahead.loop.split.size);
-    return ahead.advance.empty() ? next : fmt::format("{}({})", ahead.advance, next);
+    return ahead.skip.empty() ? next : fmt::format("{}({})", ahead.skip, next);
   }
   void bring(const Ahead& ahead, const std::string& piece, const std::string& slot) {
     out_.line(fmt::format("if ({} < {}) {}({}, {});", piece, ahead.around.end, ahead.load, piece, slot));
     out_.line("napkin_copy_commit();");
   }
+
+  FragmentPage page_;
+  Lines& out_;
+  const WarpNest& warps_;
+  GroupPrinter groups_;
+  FragmentStatements statements_;
+  WarpProducts products_;
+  std::set<BufferId> on_their_way_;  // tiles whose loads nobody has waited for yet
 };
 
 }  // namespace

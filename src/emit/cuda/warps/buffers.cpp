@@ -1,0 +1,101 @@
+// Declares registers and pointers into shared memory, and computes places in tiles.
+#include "emit/cuda/warps/buffers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "emit/cuda/warps/tiles.hpp"
+#include "emit/shared/types.hpp"
+#include "loops/walk.hpp"
+
+namespace napkin {
+namespace {
+
+// The type in which lanes hold a computed array.
+std::string type_in_lanes(const FragmentPage& page, BufferId id) {
+  return std::string(page.warps.is_integer(id) ? "int" : code_type(Language::cuda, page.nest.at(id).type).own);
+}
+
+// "S[2][8][4]", the registers of a computed array.
+std::string registers_of(const FragmentPage& page, BufferId id) {
+  const auto& grid = page.warps.arrays.at(id);
+  auto text = page.buffer(id);
+  if (grid.rows) text += fmt::format("[{}]", grid.row_tiles);
+  if (grid.columns) text += fmt::format("[{}]", grid.column_tiles);
+  const auto values = (grid.rows ? accumulator_tile.lane_rows : 1) * (grid.columns ? accumulator_tile.lane_columns : 1);
+  return values > 1 ? fmt::format("{}[{}]", text, values) : text;
+}
+
+// Whether a mask test reads the tile.
+bool is_asked(const LoopNest& nest, BufferId id) {
+  bool found = false;
+  each_step(nest.body, [&](const LoopStatement& step) {
+    const auto* ask = std::get_if<MaskTest>(&step.node);
+    found = found || (ask && ask->tile == id);
+  });
+  return found;
+}
+
+}  // namespace
+
+void declare_shared_tiles(FragmentPage& page) {
+  page.declare_shared();
+  for (const auto& [id, tile] : page.warps.tiles)
+    page.declare_in_shared(page.storage(page.nest.at(id).array), page.buffer(id), tile.begin,
+                           fmt::format("{}[{}][{}]", tile.copies > 1 ? fmt::format("[{}]", tile.copies) : "",
+                                       tile.layout.rows, tile.layout.columns));
+}
+
+void declare_buffers(FragmentPage& page, const LoopBody& block) {
+  Page::NamesByType by_type;
+  for (const auto id : block.buffers) {
+    page.enter_scope(id);
+    if (page.is_held(id)) by_type[type_in_lanes(page, id)].push_back(registers_of(page, id));
+    const auto tile = page.warps.tiles.find(id);
+    if (tile != page.warps.tiles.end() && tile->second.copies == 1) declare_pointer(page, id, page.buffer(id));
+  }
+  page.declare(by_type);
+}
+
+void read_single(FragmentPage& page, const Load& load) {
+  const auto& buffer = page.nest.at(load.to);
+  if (buffer.level != page.kernel.block_level || page.warps.tiles.contains(load.to) ||
+      page.warps.scheduler.cluster > 1 || !page.is_single(load.to) || is_asked(page.nest, load.to))
+    return;
+  std::vector<std::string> at;
+  for (const auto& index : buffer.at) at.push_back(corner(index, page.shared, false));
+  const auto& name = page.single[load.to] = page.pool.fresh(page.buffer(load.to) + "_one");
+  page.out.line(fmt::format("[[maybe_unused]] const {} {} = {};", page.storage(buffer.array), name,
+                            read_once(page, buffer.array, at)));
+}
+std::string read_once(const Page& page, ArrayId id, const std::vector<std::string>& at) {
+  return fmt::format("napkin_read_once<{}>({})", page.kernel.threads, page.address(id, at));
+}
+
+std::vector<BufferId> tiles_of(const WarpNest& warps, const LoopBody& block) {
+  std::vector<BufferId> all;
+  for (const auto& step : block.steps)
+    if (const auto* load = std::get_if<Load>(&step.node); load && warps.tiles.contains(load->to))
+      all.push_back(load->to);
+  return all;
+}
+std::string tile_pointer(const Page& page, BufferId id) { return page.buffer(id) + "_tile"; }
+void declare_pointer(FragmentPage& page, BufferId id, const std::string& place) {
+  page.out.line(
+      fmt::format("const {}* const {} = {};", page.storage(page.nest.at(id).array), tile_pointer(page, id), place));
+}
+std::string stage_address(const FragmentPage& page, BufferId id, const std::string& number, std::int64_t alignment) {
+  const auto& layout = page.warps.tiles.at(id).layout;
+  const auto step = round_up(layout.size_bytes(), alignment) / layout.bytes;
+  return fmt::format("{} + {} * {}", page.buffer(id), number, step);
+}
+
+std::string tile_place(const SharedTile& tile, const std::string& row, const std::string& column) {
+  if (tile.panel != tile.columns)
+    return fmt::format("napkin_panel_place<{}, {}, {}, {}>({}, {})", tile.rows, tile.panel, tile.bytes, tile.bits, row,
+                       column);
+  return fmt::format("napkin_place<{}, {}, {}>({}, {})", tile.columns, tile.bytes, tile.bits, row, column);
+}
+
+}  // namespace napkin
