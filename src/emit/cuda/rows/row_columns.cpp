@@ -1,5 +1,5 @@
-// Prints the columns of one row: every lane loops over its own values, folds end in an exchange between lanes and
-// warps, and inputs and outputs are loaded and stored as vectors.
+// Every lane loops over its own values, folds end in an exchange between lanes and warps, and outputs are stored as
+// vectors. The positions of a window are handled vector by vector, too.
 #include "emit/cuda/rows/row_columns.hpp"
 
 #include <fmt/format.h>
@@ -8,255 +8,225 @@
 
 #include "derive/columns.hpp"
 #include "diagram/contains.hpp"
-#include "diagram/match.hpp"
+#include "emit/cuda/rows/row_reads.hpp"
 #include "emit/shared/types.hpp"
-#include "loops/pieces.hpp"
+#include "loops/walk.hpp"
 
 namespace napkin {
+namespace {
 
-RowColumnPrinter::RowColumnPrinter(Page& page, const RowNest& rows)
-    : StatementPrinter(page, {.language = Language::cuda, .fast = true}),
-      lane(page.pool.fresh("lane")),
-      part(page.pool.fresh("slot")),
-      rows_(rows),
-      index_(page.pool.fresh("i")),
-      vector_(page.pool.fresh("v")),
-      value_(index_) {
-  each_step(page_.nest.body, [&](const LoopStatement& step) {
+// Whether an input is read at every position of a window that the column folds.
+bool reads_window(const RowNest& rows, const Compute& compute) {
+  return std::ranges::any_of(compute.reads, [&](const auto& read) {
+    const auto found = rows.reads.find(read.second);
+    return found != rows.reads.end() && found->second == RowRead::window;
+  });
+}
+
+// A value in the format of an output.
+std::string written(const Page& page, ArrayId id, const std::string& text) {
+  const auto type = page.diagram.at(id).type;
+  return code_as_stored(Language::cuda, type, without_brackets(filled(code_type(Language::cuda, type).write, text)));
+}
+
+// The number of an input in its stored type.
+std::string input(const RowPage& page, BufferId id, const Access& from, const OpenRow& here) {
+  if (const auto found = page.read_into.find(id); found != page.read_into.end())
+    return fmt::format("{}.at[{}]", found->second, page.index);
+  const auto read = page.rows.reads.at(id);
+  if (read == RowRead::once) return page.buffer(id);
+  if (read == RowRead::vectors && here.value == page.index)
+    return fmt::format("{0}[{1} / {2}].at[{1} % {2}]", page.buffer(id), page.index, page.rows.vector);
+  if (read == RowRead::vectors) return fmt::format("{}[{}].at[{}]", page.buffer(id), page.vector, page.index);
+  const auto text = fmt::format("napkin_global_read({})", input_address(page, from, here));
+  if (here.unclamped.empty()) return text;
+  const auto type = page.diagram.at(from.array).type;
+  return fmt::format("({} < {} ? {} : {})", here.unclamped, page.piece().end, text,
+                     code_as_stored(Language::cuda, type, ""));
+}
+
+}  // namespace
+
+RowColumnPrinter::RowColumnPrinter(RowPage& page) : StatementPrinter(page, {.language = Language::cuda, .fast = true}) {
+  each_step(page.nest.body, [&](const LoopStatement& step) {
     const auto* compute = std::get_if<Compute>(&step.node);
     if (!compute) return;
     columns_.push_back(compute);
     for (const auto& [id, buffer] : compute->reads)
-      if (rows_.reads.contains(buffer))
-        read_as_[buffer] = &access(page_.diagram, id);
-      else
-        wanted_.insert(buffer);
+      if (!page.rows.reads.contains(buffer)) wanted_.insert(buffer);
     if (compute->column.fold) wanted_.insert(compute->to);
     if (compute->carried) wanted_.insert(*compute->carried);
   });
 }
 
-// Steps
-
-void RowColumnPrinter::print(const Load& load) {
-  const auto of = page_.from(load.to);
-  const auto found = rows_.reads.find(load.to);
-  if (found == rows_.reads.end() || found->second == RowRead::in_place) return;
-  const auto& from = *read_as_.at(load.to);
-  const auto& name = page_.diagram.at(from.array).name;
-  Here here = row();
-  const auto place = [&] { return page_.address(from.array, places(from.at, here)); };
-  if (found->second == RowRead::once) {
-    out_.line(fmt::format("{} = napkin_read_once<{}>({});", page_.buffer(load.to), rows_.warps_of_row * lanes_of_warp,
-                          place()));
-    return;
-  }
-  if (found->second == RowRead::passing || found->second == RowRead::window) return;
-  out_.line(fmt::format("// load {}", name));
-  if (found->second == RowRead::staged) {
-    open_row(here);
-    out_.line(fmt::format("napkin_shared_write({} + {}, napkin_read_vector<{}>({}, {}));", page_.buffer(load.to),
-                          vector_, rows_.vector, place(), left(here)));
-    return out_.close(1);
-  }
-  const auto& piece = page_.own[rows_.lanes.index];
-  if (piece.is_whole()) page_.limit(rows_.lanes);
-  const auto first = fmt::format("{} * {}", lane, rows_.vector);
-  here.unclamped = here.position[rows_.lanes] =
-      piece.begin == "0" ? first : fmt::format("({} + {})", piece.begin, first);
-  out_.line(fmt::format("napkin_read_vectors<{}>({}, {}, {});", rows_.warps_of_row * lanes_of_warp * rows_.vector,
-                        page_.buffer(load.to), place(), left(here)));
-}
-
 void RowColumnPrinter::print(const Compute& compute) {
   const auto from = out_.from(origin(page_.diagram, compute.column));
-  if (rows_.inlined.contains(compute.to)) return;
+  if (page_.rows.inlined.contains(compute.to)) return;
   out_.line(fmt::format("// {}", to_text(page_.diagram, compute.column)));
-  if (compute.column.fold)
-    fold(compute);
-  else
+  if (!compute.column.fold)
     pointwise(compute);
-}
-
-void RowColumnPrinter::print(const Save& save) {
-  const auto of = page_.from(save.from);
-  const auto& buffer = page_.nest.at(save.from);
-  if (buffer.level != page_.leaf()) return;
-  const auto& wires = page_.diagram.at(buffer.array).wires;
-  out_.line(fmt::format("// save {}", page_.diagram.at(buffer.array).name));
-  Here here = row();
-  const auto place = [&] { return page_.address(buffer.array, places(wires, here)); };
-  if (!has_lanes(save.from)) {
-    out_.line(fmt::format("if ({} == 0) napkin_global_write({}, {});", lane, place(),
-                          written(buffer.array, page_.buffer(save.from))));
-    return;
-  }
-  if (rows_.staged)
-    open_row(here), read_row(save.from, here);
+  else if (reads_window(page_.rows, compute))
+    fold_window(compute);
   else
-    open_vectors(here);
-  const auto all = page_.pool.fresh("all");
-  out_.line(fmt::format("napkin_values<{}, {}> {};", page_.storage(buffer.array), rows_.vector, all));
-  if (rows_.staged) {
-    auto inside = here;
-    open_vector(inside), compute_along(save.from, inside);
-  } else {
-    page_.loop(index_, rows_.vector);
-  }
-  const auto from = rows_.staged
-                        ? slot(save.from, here)
-                        : fmt::format("{}[{} * {} + {}]", page_.buffer(save.from), vector_, rows_.vector, index_);
-  out_.line(fmt::format("{}.at[{}] = {};", all, index_, written(buffer.array, from)));
-  out_.close(1);
-  out_.line(fmt::format("napkin_write_vector({}, {}, {});", place(), all, left(here)));
-  out_.close(1);
+    fold(compute);
 }
 
 // Folds
 
 void RowColumnPrinter::fold(const Compute& compute) {
-  if (reads_window(compute)) return fold_window(compute);
   Here here;
   const int opened = open_cells(compute, here);
-  const bool along = contains(compute.column.over, rows_.lanes);
   const auto partial = begin_part(compute);
-  fold_values(compute, partial, along, here);
-  if (along) join_lanes(compute, partial);
+  fold_values(compute, partial, here);
+  if (contains(compute.column.over, page_.rows.lanes)) join_lanes(compute, partial);
   finish(compute, partial, here);
   out_.close(opened);
 }
 
 // Folds the lane's own values. Positions past the end do not count.
-void RowColumnPrinter::fold_values(const Compute& compute, const std::string& partial, bool along, Here here) {
+void RowColumnPrinter::fold_values(const Compute& compute, const std::string& partial, Here here) {
   int opened = 0;
-  if (along) {
-    if (rows_.staged)
-      open_row(here), read_row(compute.to, here), open_vector(here), compute_along(compute.to, here), ++opened;
+  if (contains(compute.column.over, page_.rows.lanes)) {
+    if (page_.rows.staged)
+      open_vector_of(compute.to, here), open_positions_of(compute.to, here), opened += 2;
     else
-      open_values(here);
-    out_.open(fmt::format("if ({})", rows_.staged ? fmt::format("{} < {}", here.unclamped, end()) : is_inside()));
-    opened += 2;
+      open_values(page_, here), ++opened;
+    out_.open(fmt::format(
+        "if ({})", page_.rows.staged ? fmt::format("{} < {}", here.unclamped, page_.piece().end) : is_inside(page_)));
+    ++opened;
   }
-  opened += open_window(compute, here);
+  opened += open_window(page_, compute, here);
   absorb(compute, partial, here);
   out_.close(opened);
 }
 
+// Folds over a window: at each position of it, all values of a vector.
+void RowColumnPrinter::fold_window(const Compute& compute) {
+  auto here = whole_row(page_);
+  open_vectors(page_, here);
+  here.value = fmt::format("{} * {} + {}", page_.vector, page_.rows.vector, page_.index);
+  const auto all = page_.pool.fresh("t"), partial = fmt::format("{}[{}]", all, page_.index);
+  out_.line(fmt::format("{} {}[{}];", page_.type_of(compute.to), all, page_.rows.vector));
+  page_.loop(page_.index, page_.rows.vector);
+  assign(partial, identity(compute));
+  out_.close(1);
+  auto inside = here;
+  const int opened = open_window(page_, compute, inside);
+  for (const auto& [access, id] : compute.reads)
+    if (page_.read_into.contains(id)) read_vector(page_, id, inside);
+  open_vector(page_, inside);
+  absorb(compute, partial, inside);
+  out_.close(1 + opened);
+  open_vector(page_, here);
+  finish(compute, partial, here);
+  out_.close(2);
+}
+
 // Joins the partial results of all lanes of the row; every lane gets the result.
 void RowColumnPrinter::join_lanes(const Compute& compute, const std::string& partial) {
-  const auto own = type_of(compute.to);
+  const auto own = page_.type_of(compute.to);
   const auto join = page_.pool.fresh("join");
+  const auto warps = page_.rows.warps_of_row;
   out_.line(fmt::format("const auto {0} = []({1} a, {1} b) {{ {2} return a; }};", join, own,
                         code_joined(Language::cuda, *compute.column.fold->combine, "a", "b")));
   out_.line(fmt::format("{0} = napkin_join_lanes({0}, {1});", partial, join));
-  if (rows_.warps_of_row > 1)
-    out_.line(fmt::format("{0} = napkin_join_warps<{1}>({0}, {2}, shared_memory, {3});", partial, rows_.warps_of_row,
-                          join, part));
+  if (warps > 1)
+    out_.line(
+        fmt::format("{0} = napkin_join_warps<{1}>({0}, {2}, shared_memory, {3});", partial, warps, join, page_.part));
 }
 
-// Loops
+// Saves
 
-RowColumnPrinter::Here RowColumnPrinter::row() const {
-  Here here;
-  for (std::uint32_t w = 0; w < page_.own.size(); ++w)
-    if (WireId{w} != rows_.lanes) here.position[WireId{w}] = page_.own[w].begin;
-  return here;
-}
-
-int RowColumnPrinter::open_cells(const Compute& compute, Here& here) {
-  here = row();
-  if (!has_lanes(compute.to)) return 0;
-  open_values(here);
-  return 1;
+void RowColumnPrinter::print(const Save& save) {
+  const auto from = page_.from(save.from);
+  const auto& buffer = page_.nest.at(save.from);
+  if (buffer.level != page_.leaf()) return;
+  out_.line(fmt::format("// save {}", page_.diagram.at(buffer.array).name));
+  page_.has_lanes(save.from) ? save_vectors(save.from) : save_number(save.from);
 }
 
-// Value `i` of a lane is in its vector `i / length`; the vectors of all lanes are adjacent in memory.
-void RowColumnPrinter::open_values(Here& here) {
-  const auto& piece = page_.own[rows_.lanes.index];
-  if (piece.is_whole()) page_.limit(rows_.lanes);
-  page_.loop(index_, rows_.values());
-  here.unclamped = page_.wires[rows_.lanes.index] + "_at";
-  const auto& position = here.position[rows_.lanes] = page_.wires[rows_.lanes.index];
-  const auto length = rows_.vector, all = rows_.warps_of_row * lanes_of_warp;
-  out_.declare(here.unclamped,
-               sum(piece.begin, fmt::format("({0} / {1} * {2} + {3}) * {1} + {0} % {1}", index_, length, all, lane)));
-  out_.declare(position, fmt::format("min({}, {} - 1)", here.unclamped, piece.end));
+void RowColumnPrinter::save_number(BufferId id) {
+  const auto array = page_.nest.at(id).array;
+  const auto at = places(page_.diagram.at(array).wires, whole_row(page_));
+  out_.line(fmt::format("if ({} == 0) napkin_global_write({}, {});", page_.lane, page_.address(array, at),
+                        written(page_, array, page_.buffer(id))));
 }
-void RowColumnPrinter::open_vectors(Here& here) {
-  const auto& piece = page_.own[rows_.lanes.index];
-  if (piece.is_whole()) page_.limit(rows_.lanes);
-  page_.loop(vector_, rows_.vectors);
-  here.unclamped = here.position[rows_.lanes] = page_.wires[rows_.lanes.index];
-  out_.declare(here.unclamped, sum(piece.begin, fmt::format("({} * {} + {}) * {}", vector_,
-                                                            rows_.warps_of_row * lanes_of_warp, lane, rows_.vector)));
+
+void RowColumnPrinter::save_vectors(BufferId id) {
+  const auto& rows = page_.rows;
+  const auto array = page_.nest.at(id).array;
+  auto here = whole_row(page_);
+  rows.staged ? open_vector_of(id, here) : open_vectors(page_, here);
+  const auto all = page_.pool.fresh("all");
+  out_.line(fmt::format("napkin_values<{}, {}> {};", page_.storage(array), rows.vector, all));
+  auto inside = here;
+  rows.staged ? open_positions_of(id, inside) : page_.loop(page_.index, rows.vector);
+  inside.value = fmt::format("{} * {} + {}", page_.vector, rows.vector, page_.index);
+  out_.line(fmt::format("{}.at[{}] = {};", all, page_.index, written(page_, array, slot(id, inside))));
+  out_.close(1);
+  const auto at = places(page_.diagram.at(array).wires, here);
+  out_.line(fmt::format("napkin_write_vector({}, {}, {});", page_.address(array, at), all, page_.left(here)));
+  out_.close(1);
 }
-// Opens loops over the other wires of a fold.
-int RowColumnPrinter::open_window(const Compute& compute, Here& here) {
-  int opened = 0;
-  for (const auto wire : compute.column.over) {
-    if (wire == rows_.lanes) continue;
-    const auto& piece = page_.own[wire.index];
-    const auto& counter = here.position[wire] = page_.wires[wire.index];
-    out_.loop(counter, piece.begin, piece.end);
-    ++opened;
+
+// Rows in shared memory
+
+void RowColumnPrinter::open_vector_of(BufferId to, Here& here) {
+  open_row(page_, here);
+  std::set<BufferId> inputs;
+  for (const auto* compute : on_the_way(to))
+    for (const auto& [access, id] : compute->reads)
+      if (page_.read_into.contains(id)) inputs.insert(id);
+  for (const auto id : inputs)
+    page_.rows.reads.at(id) == RowRead::staged ? read_staged_vector(page_, id) : read_vector(page_, id, here);
+}
+void RowColumnPrinter::open_positions_of(BufferId to, Here& here) {
+  open_vector(page_, here);
+  for (const auto* compute : on_the_way(to)) {
+    if (!page_.rows.inlined.contains(compute->to)) continue;
+    const auto text = value(*compute, here);
+    assign(fmt::format("const {} {}", page_.type_of(compute->to), page_.buffer(compute->to)),
+           rounded(compute->to, text));
   }
-  return opened;
 }
-std::string RowColumnPrinter::end() const { return page_.own[rows_.lanes.index].end; }
-std::string RowColumnPrinter::left(const Here& here) const { return fmt::format("{} - {}", end(), here.unclamped); }
-// Whether a lane's value is inside the row. Its distance from the lane's first value is a constant, so no value needs a
-// register for its position.
-std::string RowColumnPrinter::is_inside() const {
-  const auto& begin = page_.own[rows_.lanes.index].begin;
-  return fmt::format("{0} / {1} * {2} + {0} % {1} < {3}{4} - {5} * {1}", index_, rows_.vector,
-                     rows_.warps_of_row * lanes_of_warp * rows_.vector, end(), begin == "0" ? "" : " - " + begin, lane);
+
+// The columns that an array needs along the row, in order, ending with the one that computes it.
+std::vector<const Compute*> RowColumnPrinter::on_the_way(BufferId to) const {
+  std::vector<const Compute*> all;
+  std::set<BufferId> needed = {to};
+  for (auto each = columns_.rbegin(); each != columns_.rend(); ++each) {
+    if (!needed.contains((*each)->to) || ((*each)->to != to && !page_.rows.inlined.contains((*each)->to))) continue;
+    for (const auto& read : (*each)->reads) needed.insert(read.second);
+    all.insert(all.begin(), *each);
+  }
+  return all;
 }
 
 // Values
 
-bool RowColumnPrinter::has_lanes(BufferId id) const {
-  return contains(page_.diagram.at(page_.nest.at(id).array).wires, rows_.lanes);
+int RowColumnPrinter::open_cells(const Compute& compute, Here& here) {
+  here = whole_row(page_);
+  if (!page_.has_lanes(compute.to)) return 0;
+  open_values(page_, here);
+  return 1;
 }
-std::string RowColumnPrinter::type_of(BufferId id) const {
-  const auto& buffer = page_.nest.at(id);
-  const auto read = rows_.reads.find(id);
-  if (read == rows_.reads.end()) return std::string(code_type(Language::cuda, buffer.type).own);
-  if (read->second == RowRead::once) return std::string(page_.storage(buffer.array));
-  return fmt::format("napkin_values<{}, {}>", page_.storage(buffer.array), rows_.vector);
-}
-std::string RowColumnPrinter::declared(BufferId id) const {
-  const auto read = rows_.reads.find(id);
-  if (rows_.inlined.contains(id)) return "";
-  if (read == rows_.reads.end()) return page_.buffer(id) + (has_lanes(id) ? fmt::format("[{}]", rows_.values()) : "");
-  if (read->second != RowRead::vectors && read->second != RowRead::once) return "";
-  return page_.buffer(id) + (read->second == RowRead::vectors ? fmt::format("[{}]", rows_.vectors) : "");
-}
-std::string RowColumnPrinter::slot(BufferId id, const Here&) const {
-  return page_.buffer(id) + (has_lanes(id) && !rows_.staged ? "[" + value_ + "]" : "");
-}
-std::string RowColumnPrinter::written(ArrayId id, const std::string& text) const {
-  const auto type = page_.diagram.at(id).type;
-  return code_as_stored(Language::cuda, type, without_brackets(filled(code_type(Language::cuda, type).write, text)));
+
+std::string RowColumnPrinter::slot(BufferId id, const Here& here) const {
+  return page_.buffer(id) + (page_.has_lanes(id) && !page_.rows.staged ? "[" + here.value + "]" : "");
 }
 
 Typed RowColumnPrinter::read(const Compute& compute, ExprId access_id, const Here& here) {
-  const auto& from = access(page_.diagram, access_id);
   const auto id = compute.read_from(access_id);
-  const auto found = rows_.reads.find(id);
-  if (found == rows_.reads.end()) return {slot(id, here), NumberKind::real};
+  if (!page_.rows.reads.contains(id)) return {slot(id, here), NumberKind::real};
+  const auto& from = access(page_.diagram, access_id);
   const auto type = page_.diagram.at(from.array).type;
-  auto text = page_.buffer(id);
-  if (found->second == RowRead::vectors)
-    text += value_ == index_ ? fmt::format("[{0} / {1}].at[{0} % {1}]", index_, rows_.vector)
-                             : fmt::format("[{}].at[{}]", vector_, index_);
-  if (along_.contains(id)) text = fmt::format("{}.at[{}]", along_.at(id), index_);
-  if (found->second == RowRead::in_place) {
-    text = fmt::format("napkin_global_read({})", page_.address(from.array, places(from.at, here)));
-    if (!here.unclamped.empty())
-      text = fmt::format("({} < {} ? {} : {})", here.unclamped, end(), text, code_as_stored(Language::cuda, type, ""));
-  }
-  return {filled(code_type(Language::cuda, type).read, text),
+  return {filled(code_type(Language::cuda, type).read, input(page_, id, from, here)),
           type == Datatype::boolean ? NumberKind::boolean : NumberKind::real};
+}
+
+// A value that is only saved is rounded when it is saved.
+std::string RowColumnPrinter::rounded(BufferId id, const std::string& text) const {
+  return wanted_.contains(id) ? StatementPrinter::rounded(id, text) : without_brackets(text);
 }
 
 }  // namespace napkin

@@ -9,6 +9,7 @@
 #include "diagram/match.hpp"
 #include "emit/cuda/groups.hpp"
 #include "emit/cuda/rows/row_columns.hpp"
+#include "emit/cuda/rows/row_reads.hpp"
 #include "emit/shared/expression.hpp"
 
 namespace napkin {
@@ -17,14 +18,14 @@ namespace {
 class RowPrinter {
  public:
   RowPrinter(const ThreadedKernel& kernel, const RowNest& rows, const CodeNames& names)
-      : page_(kernel, names), out_(page_.out), rows_(rows), nest_(*rows.nest), groups_(page_), columns_(page_, rows) {}
+      : page_(kernel, rows, names), out_(page_.out), rows_(rows), nest_(*rows.nest), groups_(page_), columns_(page_) {}
 
   PrintedKernel run(const std::string& name) {
     words();
     out_.line(fmt::format("__global__ void __launch_bounds__({}, {})", page_.kernel.threads, rows_.blocks));
     page_.open_function(name, nest_.inputs);
     if (rows_.shared_bytes > 0) page_.declare_shared();
-    columns_.declare_rows();
+    declare_rows(page_);
     groups_.blocks();
     lanes();
     print(nest_.body);
@@ -46,10 +47,10 @@ class RowPrinter {
 
   // If a row has fewer warps than the block, each set of warps has rows of its own and needs no barriers.
   void lanes() {
-    const auto all = rows_.warps_of_row * lanes_of_warp;
-    out_.declare(columns_.lane, fmt::format("threadIdx.x % {}", all));
+    const auto all = page_.lanes_of_row();
+    out_.declare(page_.lane, fmt::format("threadIdx.x % {}", all));
     if (rows_.shared_bytes > 0 && rows_.warps_of_row > 1)
-      out_.line(fmt::format("int {} = 0;  // of the partial results of warps", columns_.part));
+      out_.line(fmt::format("int {} = 0;  // of the partial results of warps", page_.part));
     for (const auto& each : groups_.enter(false)) {
       groups_.print(each, fmt::format("(int)threadIdx.x / {}", all));
       out_.line(fmt::format("if ({} >= {}) return;", each.begin, each.around.end));
@@ -63,7 +64,7 @@ class RowPrinter {
     declare_buffers(block);
     for (const auto& step : loads_first(block))
       match(
-          step->node, [&](const Load& load) { columns_.print(load); }, [](const MaskTest&) {},
+          step->node, [&](const Load& load) { print_load(page_, load); }, [](const MaskTest&) {},
           [&](const Compute& compute) { columns_.print(compute); }, [&](const Save& save) { columns_.print(save); },
           [&](const For& loop) { stream(loop); });
   }
@@ -84,7 +85,7 @@ class RowPrinter {
     Page::NamesByType by_type;
     for (const auto id : block.buffers) {
       if (nest_.at(id).level != page_.leaf()) continue;
-      if (const auto text = columns_.declared(id); !text.empty()) by_type[columns_.type_of(id)].push_back(text);
+      if (const auto text = declared(page_, id); !text.empty()) by_type[page_.type_of(id)].push_back(text);
     }
     page_.declare(by_type);
   }
@@ -97,7 +98,7 @@ class RowPrinter {
     });
   }
 
-  Page page_;
+  RowPage page_;
   Lines& out_;
   const RowNest& rows_;
   const LoopNest& nest_;
