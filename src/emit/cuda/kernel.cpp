@@ -10,7 +10,7 @@
 #include "diagram/match.hpp"
 #include "emit/cuda/groups.hpp"
 #include "emit/cuda/threads/columns.hpp"
-#include "emit/cuda/warps/tiles.hpp"
+#include "emit/cuda/threads/tiles.hpp"
 #include "emit/shared/expression.hpp"
 #include "emit/shared/types.hpp"
 #include "text/quantity.hpp"

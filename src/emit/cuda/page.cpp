@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "diagram/index.hpp"
+#include "emit/shared/expression.hpp"
 #include "emit/shared/types.hpp"
 
 namespace napkin {
@@ -69,6 +71,14 @@ std::function<std::string(WireId, bool last)> ends(const WirePieces& pieces) {
     const auto& piece = pieces[wire.index];
     return last ? fmt::format("({} - 1)", piece.end) : piece.begin;
   };
+}
+
+std::string corner(const Index& index, const WirePieces& pieces, bool past) {
+  if (const auto wire = plain_wire(index)) return past ? pieces[wire->index].end : pieces[wire->index].begin;
+  const auto text = code_end(index, past, [&](WireId wire, bool last) {
+    return last ? pieces[wire.index].end + " - 1" : pieces[wire.index].begin;
+  });
+  return past ? text + " + 1" : text;
 }
 
 }  // namespace napkin

@@ -71,5 +71,7 @@ struct Page : CodePage {
 
 // The first or the last position of each piece.
 std::function<std::string(WireId, bool last)> ends(const WirePieces&);
+// The first place that an index reaches over the pieces, or one past the last.
+std::string corner(const Index&, const WirePieces&, bool past);
 
 }  // namespace napkin

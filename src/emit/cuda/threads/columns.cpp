@@ -8,7 +8,7 @@
 #include "derive/columns.hpp"
 #include "diagram/contains.hpp"
 #include "diagram/match.hpp"
-#include "emit/cuda/warps/tiles.hpp"
+#include "emit/cuda/threads/tiles.hpp"
 #include "emit/shared/types.hpp"
 #include "loops/pieces.hpp"
 

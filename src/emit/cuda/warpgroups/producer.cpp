@@ -7,7 +7,6 @@
 
 #include "emit/cuda/warps/buffers.hpp"
 #include "emit/cuda/warps/streams.hpp"
-#include "emit/cuda/warps/tiles.hpp"
 
 namespace napkin {
 namespace {

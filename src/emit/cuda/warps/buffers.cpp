@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "emit/cuda/warps/tiles.hpp"
 #include "emit/shared/types.hpp"
 #include "loops/walk.hpp"
 

@@ -65,8 +65,8 @@ void place_single(const FragmentPage&, OpenFragments&);
 
 // The index of a lane's value in a fragment, from its row and column among those of the lane.
 std::string value_index(const std::string& half, const std::string& pair);
-// The column of that value, and its row, inside of the warp's piece. The row is that of the lane's group, less the
-// number of the group.
+// How far the column of a value lies inside of the warp's piece, where `first` is the first column of the fragment; and
+// how far the row does that the first group of lanes has.
 std::string column_offset(const FragmentPage&, const std::string& first, const std::string& pair);
 std::string row_offset(const FragmentPage&, WireId rows, const OpenFragments&);
 

@@ -10,6 +10,7 @@
 namespace napkin {
 namespace {
 
+// The instruction whose operands the product's are loaded, or packed, like.
 const MatrixInstruction& loaded_as(const Product& product) {
   return product.instruction->formats ? *find_matrix_instruction(Datatype::f16) : *product.instruction;
 }
@@ -54,7 +55,7 @@ void load_one_by_one(FragmentPage& page, const OperandSide& side, const std::str
 }
 
 // The fragment of sums that holds a number of the operand, and the number's place there.
-OpenFragments place_of_sum(FragmentPage& page, const OperandSide& side, const Fragment::Place& place) {
+OpenFragments place_of_sum(const FragmentPage& page, const OperandSide& side, const Fragment::Place& place) {
   constexpr auto tile = accumulator_tile;
   const auto half = place.row / tile.groups(), pair = place.column % tile.columns;
   OpenFragments here;
@@ -66,29 +67,36 @@ OpenFragments place_of_sum(FragmentPage& page, const OperandSide& side, const Fr
   return here;
 }
 
-// Declares a number of the operand, given its place among the sums, and returns its name. Positions past the end of the
-// contracted axis count as 0.
-std::string declare_number(FragmentStatements& statements, const OperandSide& side, const Fragment::Place& place) {
-  auto& page = statements.page();
-  const auto id = side.operand().buffer;
+// Where a piece ends, positions are clamped to the last one.
+std::string clamped(const std::string& position, const WirePiece& piece) {
+  return fmt::format("min({}, {} - 1)", position, piece.end);
+}
+
+// Sets the positions of a number of the operand; `at` names the one along the contracted axis.
+void set_positions(const FragmentPage& page, const OperandSide& side, const std::string& at, OpenFragments& here) {
   const auto over = side.product.over;
-  const auto& piece = page.own[over.index];
-  auto here = place_of_sum(page, side, place);
-  auto name = page.pool.fresh("v");
-  const auto at = page.pool.fresh(page.wires[over.index] + "_at");
-  const auto clamped = [](const std::string& to, const WirePiece& in) {
-    return fmt::format("min({}, {} - 1)", to, in.end);
-  };
   here.unclamped[over] = at;
-  here.position[over] = clamped(at, piece);
-  if (const auto rows = page.warps.arrays.at(id).rows) {
+  here.position[over] = clamped(at, page.own[over.index]);
+  if (const auto rows = page.warps.arrays.at(side.operand().buffer).rows) {
     const auto& own = page.own[rows->index];
     here.position[*rows] = clamped(sum(own.begin, row_offset(page, *rows, here) + " + " + page.lanes.group), own);
   }
   place_single(page, here);
+}
+
+// Declares a number of the operand, given its place among the sums, and returns its name. Positions past the end of the
+// contracted axis count as 0.
+std::string declare_number(FragmentStatements& statements, const OperandSide& side, const Fragment::Place& place) {
+  auto& page = statements.page();
+  const auto over = side.product.over;
+  const auto& piece = page.own[over.index];
+  auto name = page.pool.fresh("v");
+  const auto at = page.pool.fresh(page.wires[over.index] + "_at");
+  auto here = place_of_sum(page, side, place);
+  set_positions(page, side, at, here);
   const auto first = fmt::format("({}) * {}", here.column, accumulator_tile.columns);
   page.out.declare(at, sum(piece.begin, column_offset(page, first, here.pair)));
-  const auto value = statements.held_value(id, here);
+  const auto value = statements.held_value(side.operand().buffer, here);
   page.out.line(page.clear == over ? fmt::format("const float {} = {};", name, value)
                                    : fmt::format("const float {} = {} < {} ? {} : 0.0f;", name, at, piece.end, value));
   return name;

@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "emit/cuda/warps/buffers.hpp"
-#include "emit/cuda/warps/tiles.hpp"
 #include "emit/shared/types.hpp"
 #include "loops/walk.hpp"
 

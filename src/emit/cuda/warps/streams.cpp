@@ -8,7 +8,6 @@
 
 #include "diagram/contains.hpp"
 #include "emit/cuda/warps/buffers.hpp"
-#include "emit/cuda/warps/tiles.hpp"
 #include "emit/shared/expression.hpp"
 #include "emit/shared/types.hpp"
 

@@ -16,7 +16,6 @@
 #include "emit/cuda/warps/products.hpp"
 #include "emit/cuda/warps/saves.hpp"
 #include "emit/cuda/warps/streams.hpp"
-#include "emit/cuda/warps/tiles.hpp"
 
 namespace napkin {
 namespace {

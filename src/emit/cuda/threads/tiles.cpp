@@ -1,11 +1,10 @@
 // Tiles of inputs in shared memory: every thread of a block copies its part, and positions past ragged edges are
 // skipped.
-#include "emit/cuda/warps/tiles.hpp"
+#include "emit/cuda/threads/tiles.hpp"
 
 #include <fmt/format.h>
 
-#include "emit/shared/expression.hpp"
-#include "loops/pieces.hpp"
+#include "diagram/index.hpp"
 #include "text/quantity.hpp"
 
 namespace napkin {
@@ -60,14 +59,6 @@ void load(Page& page, BufferId id) {
 }
 
 }  // namespace
-
-std::string corner(const Index& index, const WirePieces& pieces, bool past) {
-  if (const auto wire = plain_wire(index)) return past ? pieces[wire->index].end : pieces[wire->index].begin;
-  const auto text = code_end(index, past, [&](WireId wire, bool last) {
-    return last ? pieces[wire.index].end + " - 1" : pieces[wire.index].begin;
-  });
-  return past ? text + " + 1" : text;
-}
 
 void declare_tiles(Page& page) {
   if (page.kernel.staged.empty()) return;

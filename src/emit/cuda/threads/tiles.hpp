@@ -1,4 +1,4 @@
-// Tiles of inputs in shared memory.
+// Tiles of inputs in shared memory, which the threads of a block load together.
 #pragma once
 
 #include <vector>
@@ -12,9 +12,7 @@ void declare_tiles(Page&);
 // All threads of the block load the tiles together. With `reused` they first wait for threads that still read the old
 // tiles.
 void load_tiles(Page&, const std::vector<BufferId>& tiles, bool reused);
-// corner(): the first place that an index reaches over the pieces, or one past the last. tile_element(): "Q_smem[(q -
-// q0) * 128 + d]", one value of a tile, given its place in the array.
-std::string corner(const Index&, const WirePieces&, bool past);
+// "Q_smem[(q - q0) * 128 + d]", one value of a tile, given its place in the array.
 std::string tile_element(const Page&, BufferId, const std::vector<std::string>& at);
 
 }  // namespace napkin
