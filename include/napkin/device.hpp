@@ -178,8 +178,8 @@ struct RowNest {
   int warps = 1, warps_of_row = 1;       // of a block, and of a row: all warps of the block, or 1
   std::int64_t vector = 1, vectors = 1;  // values side by side, and how many such a lane holds
   std::map<BufferId, RowRead> reads;     // of innermost pieces of inputs
-  bool staged =
-      false;  // rows are too long for registers and lie in shared memory, as vectors of one lane after another
+  // Whether rows are too long for registers and lie in shared memory, as vectors of one lane after another.
+  bool staged = false;
   std::map<BufferId, const Compute*> inlined;  // computed where they are read or saved: all along staged rows
   std::map<BufferId, std::int64_t> staged_at;  // where rows begin in shared memory, in bytes
   std::int64_t registers = 0;                  // at most, for a lane's values and addresses

@@ -13,6 +13,7 @@
 #include "emit/cuda/host/launch.hpp"
 #include "emit/cuda/host/torch.hpp"
 #include "emit/cuda/rows/rows.hpp"
+#include "emit/cuda/warpgroups/warpgroups.hpp"
 #include "emit/cuda/warps/warps.hpp"
 #include "napkin/emit.hpp"
 

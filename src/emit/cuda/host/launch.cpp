@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #include "emit/cuda/path.hpp"
-#include "emit/cuda/warps/warps.hpp"
+#include "emit/cuda/runtime/functions.hpp"
 #include "emit/shared/types.hpp"
 
 namespace napkin {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "emit/cuda/host/warpgroup_launch.hpp"
 #include "emit/cuda/kernel.hpp"
-#include "emit/cuda/warpgroups/warpgroups.hpp"
 #include "emit/shared/interface.hpp"
 
 namespace napkin {

@@ -1,11 +1,11 @@
-// Prints what the host prepares for a warpgroup kernel: the boxes of its tensor maps, and the launch.
+#include "emit/cuda/host/warpgroup_launch.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "diagram/contains.hpp"
 #include "diagram/index.hpp"
-#include "emit/cuda/warpgroups/warpgroups.hpp"
 #include "emit/cuda/warps/warps.hpp"
 #include "emit/shared/expression.hpp"
 #include "emit/shared/names.hpp"

@@ -1,7 +1,8 @@
 // The functions that kernels on matrix units call: those of single instructions, which an emulation on the host brings
 // itself, and those made of them.
+#include "emit/cuda/runtime/functions.hpp"
+
 #include "emit/cuda/rows/rows.hpp"
-#include "emit/cuda/warps/warps.hpp"
 #include "napkin/instructions.hpp"
 
 namespace napkin {

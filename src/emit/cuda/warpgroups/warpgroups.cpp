@@ -9,6 +9,7 @@
 
 #include "diagram/match.hpp"
 #include "emit/cuda/grid.hpp"
+#include "emit/cuda/host/warpgroup_launch.hpp"
 #include "emit/cuda/warpgroups/overlap.hpp"
 #include "emit/cuda/warpgroups/producer.hpp"
 #include "emit/cuda/warpgroups/stores.hpp"
