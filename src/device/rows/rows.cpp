@@ -89,7 +89,8 @@ Partition partition_of(const RowAttempt& attempt) {
     const auto together = row == shared ? shared_rows(attempt, row) : several && row == rows.back() ? rows_of_block : 1;
     splits.push_back({SplitKind::group, row, together, block});
   }
-  if (shape.split == RowSplit::grouped) splits.push_back({SplitKind::group, shape.lanes, shape.piece(), block});
+  const auto of_lanes = std::min(shape.piece(), attempt.size(shape.lanes));
+  if (shape.split == RowSplit::grouped) splits.push_back({SplitKind::group, shape.lanes, of_lanes, block});
   if (shared) splits.push_back({SplitKind::stream, *shared, 1, block});
   if (shape.split == RowSplit::streamed) splits.push_back({SplitKind::stream, shape.lanes, shape.piece(), block});
   if (several) splits.push_back({SplitKind::group, rows.back(), 1, attempt.leaf()});
