@@ -13,6 +13,7 @@
 #include <set>
 #include <utility>
 
+#include "cost/figures/evaluate.hpp"
 #include "timing/labels.hpp"
 
 namespace napkin {
@@ -22,10 +23,9 @@ namespace {
 // a piece, nor its sum over the pieces grow, so that no bound holds until their pieces are chosen.
 std::set<WireId> awkward_wires(const CostModel& model) {
   std::set<WireId> wires;
-  for (const auto& footprint : model.footprints()) {
-    if (footprint.steps) continue;
-    for (const auto cut : footprint.cuts) wires.insert(model.cuts()[cut].wire);
-  }
+  for (const auto& footprint : model.footprints)
+    if (!footprint.steps)
+      for (const auto cut : footprint.cuts) wires.insert(model.cuts[cut].wire);
   return wires;
 }
 
@@ -215,7 +215,7 @@ std::int64_t Search::grain(const Node& node, std::size_t split) const {
 
 bool Search::holds(const Node& node) {
   const auto& shape = shapes_.at(node.shape);
-  shape.model.least_held(node.least, node.most, least_, scoring_.last_held(shape.level));
+  bound_memory(shape.model, node.least, node.most, least_, scoring_.last_held(shape.level));
   for (std::size_t level = 1; level <= shape.level; ++level)
     if (!scoring_.holds(shape.model, least_, level, false)) return false;
   return true;
@@ -294,10 +294,10 @@ bool Search::promises(const Node& node, const Order& order) {
   const auto& shape = shapes_.at(node.shape);
   ++statistics_.evaluated;
   if (!may_run(node) || !holds_together(node)) return false;
-  const auto last = shape.kept.empty() ? shape.level : CostModel::most_levels;
-  shape.model.least_held(node.least, node.most, least_, last);
+  const auto last = shape.kept.empty() ? shape.level : all_levels;
+  bound_memory(shape.model, node.least, node.most, least_, last);
   if (!scoring_.keeps(kept_share(shape, least_, *space_.hardware))) return false;
-  shape.model.least_moved(node.most, least_, most_, shape.whole ? grains(node) : std::span<const std::int64_t>());
+  bound_transfers(shape.model, node.most, least_, most_, shape.whole ? grains(node) : std::span<const std::int64_t>());
   scoring_.optimistic(most_, least_, {node.depth >= order.settled, shape.level, shape.whole || shape.operations},
                       bound_);
   if (!scoring_.fits(shape.model, bound_)) return false;
@@ -378,14 +378,14 @@ bool Search::holds_together(const Node& node) {
     for (std::size_t i = 0; i < splits.size(); ++i)
       if (splits[i].level >= level && splits[i].kind == SplitKind::group && node.least[i] < node.most[i])
         sizes_[i] = space_.derivation->scratch.size(splits[i].wire).value_or(1);
-    shape.model.least_held(sizes_, level, bound_);
+    bound_memory_at(shape.model, level, sizes_, bound_);
     if (!scoring_.holds(shape.model, bound_, level, true)) return false;
   }
   return true;
 }
 
 void Search::offer(const Shape& shape, const std::vector<std::int64_t>& sizes) {
-  shape.model.compared(sizes, bound_);
+  evaluate_compared(shape.model, sizes, bound_);
   if (!scoring_.fits(shape.model, bound_)) return;
   Launched launched;
   if (scoring_.times_launches()) launched = space_.launches->time(*shape.launches, sizes);

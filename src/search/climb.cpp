@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <functional>
 
-#include "cost/sizes.hpp"
+#include "cost/figures/evaluate.hpp"
+#include "cost/regions/by_sizes.hpp"
 
 namespace napkin {
 namespace {
@@ -159,7 +160,7 @@ class Climber {
   }
   Height height() {
     ++evaluated_;
-    shape_.model.compared(sizes_, figures_);
+    evaluate_compared(shape_.model, sizes_, figures_);
     scoring_.optimistic(figures_, figures_, {true, shape_.level, shape_.whole || shape_.operations}, bound_);
     const bool fits = scoring_.fits(shape_.model, bound_);
     const auto kept = kept_share(shape_, figures_, *space_.hardware);

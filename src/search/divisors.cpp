@@ -6,6 +6,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "cost/figures/evaluate.hpp"
+#include "cost/figures/fits.hpp"
 #include "diagram/index.hpp"
 #include "diagram/match.hpp"
 #include "diagram/operands.hpp"
@@ -159,7 +161,7 @@ bool smallest_fit(const Space& space) {
     for (const auto& split : shape.partition.splits)
       sizes.push_back(std::min(space.divisor(split), size_of(space.derivation->scratch, split.wire)));
     Figures figures;
-    space.kernels->model(shape).least_held(sizes, sizes, figures);
+    bound_memory(space.kernels->model(shape), sizes, sizes, figures);
     fit = static_cast<double>(figures.levels[core].memory_bytes) <= space.hardware->levels[core].room() &&
           !has_excess(space, shape.partition, sizes);
   });
@@ -192,8 +194,8 @@ class SmallestPieces {
       sizes.push_back(split.level < space_.first ? split.size : std::min(space_.least(split), size_of(split)));
     Figures figures;
     const auto& model = space_.kernels->model(shape);
-    model.least_held(sizes, sizes, figures);
-    return model.fits(figures, Model::machine, space_.held);
+    bound_memory(model, sizes, sizes, figures);
+    return fits(model, figures, Model::machine, space_.held);
   }
   std::int64_t size_of(const Split& split) const { return napkin::size_of(space_.derivation->scratch, split.wire); }
 

@@ -1,6 +1,8 @@
 // The slow twin of search: evaluates every shape of the space with every size of every split.
 #include <algorithm>
 
+#include "cost/figures/evaluate.hpp"
+#include "cost/model/make_cost_model.hpp"
 #include "search/kernels.hpp"
 #include "timing/labels.hpp"
 
@@ -21,7 +23,7 @@ class Exhaustive {
  private:
   void sizes(const Partition& shape) {
     const auto kernel = make_kernel(space_.derivation, shape);
-    const CostModel model(kernel, *space_.hardware);
+    const auto model = make_cost_model(kernel, *space_.hardware);
     auto partition = shape;
     sizes(model, partition, 0);
   }
@@ -42,7 +44,7 @@ class Exhaustive {
     ++ranking_.statistics.evaluated;
     std::vector<std::int64_t> sizes;
     for (const auto& split : partition.splits) sizes.push_back(split.size);
-    model.figures(sizes, figures_);
+    evaluate(model, sizes, figures_);
     if (!scoring_.fits(model, figures_)) return;
     const auto kept = without_idle_labels(space_.derivation->scratch, partition, space_.first);
     Launched launched;

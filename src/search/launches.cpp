@@ -3,7 +3,9 @@
 
 #include <utility>
 
-#include "cost/sizes.hpp"
+#include "cost/figures/evaluate.hpp"
+#include "cost/regions/by_sizes.hpp"
+#include "cost/times/demand.hpp"
 #include "timing/divisors.hpp"
 #include "timing/labels.hpp"
 
@@ -100,16 +102,16 @@ bool Launches::may_run(Shape& shape, std::span<const std::int64_t> sizes) {
 
 double Launches::least(Shape& shape, const Between& sizes) {
   if (!shape.has_launch_configs()) return 0;
-  const auto demand = shape.model().demand(least_moved(shape, sizes));
+  const auto demand = demand_of(shape.model(), least_moved(shape, sizes));
   return least_launch_seconds(shape.resized(sizes.largest), demand);
 }
 
 // If masks skip pieces, the smallest pieces skip the most.
 const Figures& Launches::least_moved(const Shape& shape, const Between& sizes) {
   const auto& model = shape.model();
-  if (&model == &sizes.model && model.regions().empty()) return sizes.moved;
-  model.least_held(shape.to_core(sizes.smallest), shape.to_core(sizes.largest), held_, 0);
-  model.least_moved(shape.to_core(sizes.largest), held_, figures_);
+  if (&model == &sizes.model && model.regions.empty()) return sizes.moved;
+  bound_memory(model, shape.to_core(sizes.smallest), shape.to_core(sizes.largest), held_, 0);
+  bound_transfers(model, shape.to_core(sizes.largest), held_, figures_);
   return figures_;
 }
 
@@ -127,8 +129,8 @@ Launches::Shape& Launches::shape(const Partition& partition) {
 Launched Launches::reckon(Shape& shape, std::span<const std::int64_t> sizes) {
   if (!shape.runs(sizes)) return {Launched::State::cannot_run};
   const auto& configs = shape.resized(sizes);
-  shape.model().compared(shape.to_core(sizes), figures_);
-  return launched(configs, shape.model().whole_demand(figures_));
+  evaluate_compared(shape.model(), shape.to_core(sizes), figures_);
+  return launched(configs, whole_demand_of(shape.model(), figures_));
 }
 
 Launched time_launch(std::shared_ptr<const Derivation> derivation, const Partition& partition, const Hardware& hardware,

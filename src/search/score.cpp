@@ -11,6 +11,7 @@
 #include <iterator>
 #include <limits>
 
+#include "cost/times/energy.hpp"
 #include "hardware/assumptions.hpp"
 
 namespace napkin {
@@ -19,27 +20,19 @@ namespace {
 std::int64_t moved(const Level& level, const Figures::At& at) {
   return level.in_values ? at.transfer_values : at.transfer_bytes;
 }
-std::int64_t held(const Level& level, const Figures::At& at, Model model) {
-  if (level.in_values) return model == Model::ideal ? at.ideal_memory_values : at.memory_values;
-  return model == Model::ideal ? at.ideal_memory_bytes : at.memory_bytes;
-}
-
-double held_by_all(const Level& level, const Figures::At& at, Model model) {
-  if (level.in_values) return static_cast<double>(model == Model::ideal ? at.ideal_fullest_values : at.fullest_values);
-  return static_cast<double>(model == Model::ideal ? at.ideal_fullest_bytes : at.fullest_bytes);
-}
 
 }  // namespace
 
 double Scoring::excess(const CostModel& model, const Figures& figures) const {
-  double all = std::max(0.0, model.outermost() / hardware_.levels[0].room() - 1);
+  double all = std::max(0.0, model.outermost / hardware_.levels[0].room() - 1);
   for (std::size_t i = 1; i < hardware_.levels.size(); ++i) {
     const auto& level = hardware_.levels[i];
     const auto& at = figures.levels[i];
-    const auto one = static_cast<double>(held(level, at, goal_.model));
+    const auto one = static_cast<double>(held_by_one(level, at, goal_.model));
     const auto groups = static_cast<double>(at.groups_per_parent);
-    double over = i < held_ ? std::max(0.0, one / model.room(i, at.groups_per_parent) - 1) : 0;
-    if (i < held_) over = std::max(over, held_by_all(level, at, goal_.model) / model.room_of_all(i) - 1);
+    double over = i < held_ ? std::max(0.0, one / model.rooms.at(i, at.groups_per_parent) - 1) : 0;
+    if (i < held_)
+      over = std::max(over, static_cast<double>(held_by_all(level, at, goal_.model)) / model.rooms.of_all[i] - 1);
     if (level.max_groups) over += std::max(0.0, groups / static_cast<double>(*level.max_groups) - 1);
     all += over;
   }
@@ -67,8 +60,8 @@ double Scoring::objective(const CostModel& model, const Figures& figures, Launch
 
 double Scoring::energy(const CostModel& model, const Figures& figures, std::optional<double> seconds,
                        const Launched& launched) const {
-  if (!launches_) return model.energy(figures, seconds, hardware_.levels.size()).value_or(0);
-  const auto joules = model.energy(figures, seconds, held_);
+  if (!launches_) return energy_of(model, figures, seconds, hardware_.levels.size()).value_or(0);
+  const auto joules = energy_of(model, figures, seconds, held_);
   const auto* price = held_ < hardware_.levels.size() ? &hardware_.levels[held_].energy_per_byte : nullptr;
   return joules.value_or(0) + (price && *price ? launched.inner_bytes * (*price)->value : 0);
 }
@@ -76,8 +69,8 @@ double Scoring::energy(const CostModel& model, const Figures& figures, std::opti
 std::optional<double> Scoring::seconds(const CostModel& model, const Figures& figures, Launched launched) const {
   if (launches_ && launched.state == Launched::State::timed) return launched.seconds;
   if (launches_ && launched.state == Launched::State::open)
-    return std::max(launched.seconds, least_launch(model.demand(figures)));
-  model.times(figures, times_);
+    return std::max(launched.seconds, least_launch(demand_of(model, figures)));
+  find_times(model, figures, times_);
   if (goal_.model == Model::ideal && goal_.objective == Objective::time) return times_.ideal;
   constexpr double never = 1e6;  // seconds: behind everything that runs
   return launches_ ? times_.machine.value_or(0) + never : times_.machine;
@@ -92,7 +85,7 @@ Score Scoring::score(const CostModel& model, const Figures& figures, std::size_t
     score.parts[at++] = static_cast<double>(moved(hardware_.levels[i], figures.levels[i]));
   score.parts[at++] = static_cast<double>(labels);
   for (std::size_t i = 1; i < levels; ++i)
-    score.parts[at++] = static_cast<double>(held(hardware_.levels[i], figures.levels[i], goal_.model));
+    score.parts[at++] = static_cast<double>(held_by_one(hardware_.levels[i], figures.levels[i], goal_.model));
   return score;
 }
 
@@ -100,9 +93,9 @@ bool Scoring::holds(const CostModel& model, const Figures& figures, std::size_t 
   if (nearest_ || level >= held_) return true;
   const auto& memory = hardware_.levels[level];
   const auto& at = figures.levels[level];
-  if (!together && static_cast<double>(held(memory, at, goal_.model)) > model.room(level, 1))
+  if (!together && static_cast<double>(held_by_one(memory, at, goal_.model)) > model.rooms.at(level, 1))
     return false;  // the fewest groups have most room
-  return held_by_all(memory, at, goal_.model) <= model.room_of_all(level);
+  return static_cast<double>(held_by_all(memory, at, goal_.model)) <= model.rooms.of_all[level];
 }
 
 void Scoring::optimistic(const Figures& most, const Figures& least, Known known, Figures& bound) const {

@@ -7,7 +7,9 @@
 #include <optional>
 #include <vector>
 
-#include "cost/model.hpp"
+#include "cost/figures/fits.hpp"
+#include "cost/times/demand.hpp"
+#include "cost/times/times.hpp"
 #include "napkin/search.hpp"
 #include "search/space.hpp"
 
@@ -40,7 +42,7 @@ class Scoring {
         held_(space.held) {}
   bool times_launches() const { return launches_; }
   bool fits(const CostModel& model, const Figures& figures) const {
-    return nearest_ ? !figures.overflow : model.fits(figures, goal_.model, held_);
+    return nearest_ ? !figures.overflow : napkin::fits(model, figures, goal_.model, held_);
   }
   // A launch that cores cannot run is no candidate.
   bool runs(const Launched& launched) const { return !launches_ || launched.state != Launched::State::cannot_run; }

@@ -64,13 +64,13 @@ bool has_streams(const Partition& partition) {
 
 double kept_share(const Shape& shape, const Figures& held, const Hardware& hardware) {
   const auto leaf = hardware.levels.size() - 1;
-  double room = shape.model.room_of_all(leaf), most = 0;
+  double room = shape.model.rooms.of_all[leaf], most = 0;
   for (auto level = shape.level + 1; level <= leaf; ++level)
     if (level < leaf || !hardware.levels[level].shared) room *= static_cast<double>(hardware.levels[level].count);
   for (const auto& kept : shape.kept) {
     double all = 0;
     for (const auto i : kept) {
-      const auto width = hardware.levels[leaf].in_values ? 1 : shape.model.holdings()[i].bytes;
+      const auto width = hardware.levels[leaf].in_values ? 1 : shape.model.holdings[i].bytes;
       all += static_cast<double>(held.holdings[i]) * width;
     }
     most = std::max(most, all / room);

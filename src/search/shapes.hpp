@@ -5,7 +5,7 @@
 #include <deque>
 #include <vector>
 
-#include "cost/model.hpp"
+#include "cost/model/model.hpp"
 #include "search/space.hpp"
 
 namespace napkin {

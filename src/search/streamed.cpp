@@ -1,6 +1,9 @@
 // Streams the derivation once for each choice and order of wires, and keeps the programs and their cost models.
 #include "search/streamed.hpp"
 
+#include "cost/model/make_cost_model.hpp"
+#include "cost/model/parts.hpp"
+
 namespace napkin {
 
 Kernel* Streamed::along(const std::vector<WireId>& wires) {
@@ -15,8 +18,8 @@ Kernel* Streamed::along(const std::vector<WireId>& wires) {
 const CostModel& Streamed::model(const Kernel& shape) {
   const auto known = models_.find(shape.partition);
   if (known != models_.end()) return known->second;
-  auto& made = models_.emplace(shape.partition, CostModel(shape, hardware_)).first->second;
-  made.share(sums_);
+  auto& made = models_.emplace(shape.partition, make_cost_model(shape, hardware_)).first->second;
+  share_sums(made, sums_);
   return made;
 }
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "cost/model.hpp"
+#include "cost/model/model.hpp"
 #include "napkin/partition.hpp"
 
 namespace napkin {

@@ -1,7 +1,8 @@
 // Counts the operations that a kernel's statements require, each once, and those that its partition executes.
 #include <algorithm>
 
-#include "cost/model.hpp"
+#include "cost/model/make_cost_model.hpp"
+#include "cost/model/positions.hpp"
 #include "derive/columns.hpp"
 #include "loops/work.hpp"
 #include "napkin/summary.hpp"
@@ -15,16 +16,16 @@ bool counts(Unit unit, bool of_products) { return !of_products || unit == Unit::
 // Returns the share of the positions that masks let through, for the products on matrix units or for everything; 1
 // without masks.
 double unmasked(const Kernel& kernel, const Hardware& hardware, bool of_products) {
-  const CostModel model(kernel, hardware);
+  const auto model = make_cost_model(kernel, hardware);
   double all = 0, run = 0;
-  for (const auto& operations : model.operations()) {
-    if (!counts(model.work()[operations.work].unit, of_products)) continue;
+  for (const auto& operations : model.operations) {
+    if (!counts(model.work[operations.work].unit, of_products)) continue;
     const auto& positions = operations.positions;
-    double share = positions.region ? model.share(model.regions()[*positions.region]) : 1;
-    for (const auto asked : positions.shares) share *= model.shares()[asked].density;
+    double share = positions.region ? share_of(model, model.regions[*positions.region]) : 1;
+    for (const auto asked : positions.shares) share *= model.shares[asked].density;
     double each = operations.each * static_cast<double>(positions.fixed);
     if (positions.region)
-      for (const auto wire : model.regions()[*positions.region].wires)
+      for (const auto wire : model.regions[*positions.region].wires)
         each *= static_cast<double>(kernel.program.scratch.size(wire).value_or(1));
     all += each, run += each * share;
   }

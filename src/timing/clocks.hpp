@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "cost/model.hpp"
+#include "cost/times/demand.hpp"
 #include "timing/cluster.hpp"
 #include "timing/variables.hpp"
 

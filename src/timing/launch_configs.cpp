@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cost/figures/evaluate.hpp"
+#include "cost/model/make_cost_model.hpp"
 #include "timing/labels.hpp"
 #include "timing/occupancy.hpp"
 #include "timing/raster.hpp"
@@ -216,10 +218,10 @@ Demand demand_of(const Kernel& kernel, const Hardware& hardware) {
   const auto outer = down_to(kernel, *hardware.core);
   std::vector<std::int64_t> sizes;
   for (const auto& split : outer.partition.splits) sizes.push_back(split.size);
-  const CostModel model(outer, hardware);
+  const auto model = make_cost_model(outer, hardware);
   Figures figures;
-  model.compared(sizes, figures);
-  return model.whole_demand(figures);
+  evaluate_compared(model, sizes, figures);
+  return whole_demand_of(model, figures);
 }
 
 std::optional<LaunchTime> launch_time(const LaunchConfigs& configs, const Demand& demand) {

@@ -5,7 +5,6 @@
 #include <numeric>
 #include <tuple>
 
-#include "cost/reach.hpp"
 #include "loops/extents.hpp"
 #include "loops/pieces.hpp"
 #include "loops/walk.hpp"

@@ -5,7 +5,8 @@
 #include <map>
 #include <optional>
 
-#include "cost/model.hpp"
+#include "cost/figures/evaluate.hpp"
+#include "cost/model/make_cost_model.hpp"
 #include "diagram/assume.hpp"
 #include "diagram/match.hpp"
 #include "napkin/verify.hpp"
@@ -226,7 +227,7 @@ double work(const Shrunk& shrunk, const Hardware& hardware) {
     std::vector<std::int64_t> sizes;
     for (const auto& split : kernel.partition.splits) sizes.push_back(split.size);
     Figures figures;
-    CostModel(kernel, hardware).figures(sizes, figures);
+    evaluate(make_cost_model(kernel, hardware), sizes, figures);
     if (figures.overflow) return most_work * 2;
     for (const auto operations : figures.operations) all += operations;
     for (const auto& level : figures.levels) all += static_cast<double>(level.transfer_values);

@@ -1,5 +1,9 @@
 // Closed forms of whole diagrams: the table of docs/theory.md.
-#include "cost/model.hpp"
+#include "cost/closed_form/closed_form.hpp"
+
+#include "cost/figures/evaluate.hpp"
+#include "cost/figures/fits.hpp"
+#include "cost/model/make_cost_model.hpp"
 #include "support/by_hand.hpp"
 #include "support/catch.hpp"
 #include "support/machine.hpp"
@@ -19,22 +23,22 @@ Kernel kernel_of(const std::string& text, const std::string& labels, const Hardw
 ClosedForm closed(const std::string& text, const std::string& words, const Hardware& hardware,
                   Model kind = Model::ideal) {
   const auto kernel = kernel_of(text, words, hardware);
-  return closed_form(CostModel(kernel, hardware), kernel, hardware, kind);
+  return closed_form(make_cost_model(kernel, hardware), kernel, hardware, kind);
 }
 
 // Of all sizes of three splits, the least exact transfers of those that fit; beside it the bound.
 void check_bound(const std::string& text, const std::string& words, const std::string& room, std::int64_t most) {
   const auto hardware = two_level(room);
   const auto kernel = kernel_of(text, words, hardware);
-  const CostModel model(kernel, hardware);
+  const auto model = make_cost_model(kernel, hardware);
   const auto form = closed_form(model, kernel, hardware, Model::ideal);
   Figures figures;
   std::int64_t least = INT64_MAX;
   for (std::int64_t x = 1; x <= most; ++x)
     for (std::int64_t y = 1; y <= most; ++y)
       for (std::int64_t z = 1; z <= 2; ++z) {
-        model.figures(std::vector{x, y, z}, figures);
-        if (model.fits(figures, Model::ideal, figures.levels.size()))
+        evaluate(model, std::vector{x, y, z}, figures);
+        if (fits(model, figures, Model::ideal, figures.levels.size()))
           least = std::min(least, figures.levels[1].transfer_values);
       }
   CAPTURE(words, room, least, form.H_star);

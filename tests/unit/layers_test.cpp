@@ -5,7 +5,7 @@
 #include <numeric>
 #include <random>
 
-#include "cost/sizes.hpp"
+#include "cost/regions/by_sizes.hpp"
 #include "napkin/search.hpp"
 #include "search/plans/likeness.hpp"
 #include "support/catch.hpp"

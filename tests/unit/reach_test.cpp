@@ -1,5 +1,8 @@
 // How much affine indices reach: the closed sums against walking every piece.
-#include "cost/model.hpp"
+#include "cost/figures/reach.hpp"
+
+#include "cost/figures/evaluate.hpp"
+#include "cost/model/make_cost_model.hpp"
 #include "support/catch.hpp"
 #include "support/machine.hpp"
 #include "support/read.hpp"
@@ -18,7 +21,7 @@ struct Reaching {
   Reaching(const Diagram& diagram, std::vector<StatementId> all)
       : derivation(std::make_shared<const Derivation>(derive(diagram, all))),
         kernel(make_kernel(derivation, splits(*derivation))),
-        model(kernel, hardware) {}
+        model(make_cost_model(kernel, hardware)) {}
   static Partition splits(const Derivation& derivation) {
     Partition partition;
     for (const std::size_t level : {1, 2})
@@ -46,10 +49,10 @@ int compare(const std::string& text) {
       return;
     }
     Figures figures;
-    model.figures(sizes, figures);
-    for (const auto& footprint : model.footprints()) {
+    evaluate(model, sizes, figures);
+    for (const auto& footprint : model.footprints) {
       CAPTURE(text, sizes, footprint.all_pieces);
-      REQUIRE(model.reach(footprint, sizes, figures) == model.reach_by_pieces(footprint, sizes));
+      REQUIRE(reach_of(model, footprint, sizes, figures, Reach::exact) == reach_by_pieces(model, footprint, sizes));
       compared += footprint.inside;
     }
   };

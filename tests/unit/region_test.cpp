@@ -1,12 +1,12 @@
 // Regions: what masks leave is counted as if every piece were asked.
-#include "cost/region.hpp"
+#include "cost/regions/region.hpp"
 
 #include <algorithm>
 #include <map>
 #include <random>
 
-#include "cost/cutting.hpp"
-#include "cost/region_rows.hpp"
+#include "cost/regions/cutting.hpp"
+#include "cost/regions/rows.hpp"
 #include "support/catch.hpp"
 
 using namespace napkin;

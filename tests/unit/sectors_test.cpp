@@ -1,10 +1,12 @@
 // Memory moves whole sectors: rows of pieces against counting them, tiles of a step against whole ones.
+#include "cost/figures/sectors.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <random>
 
-#include "cost/reach.hpp"
+#include "cost/figures/pieces.hpp"
 #include "napkin/configure.hpp"
 #include "support/catch.hpp"
 #include "support/machine.hpp"

@@ -1,5 +1,5 @@
 // Places that pieces of indices with a divisor reach, against all of their positions one by one.
-#include "cost/steps.hpp"
+#include "cost/figures/steps.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -17,10 +17,10 @@ struct Slowest {
 std::optional<Slowest> slowest(const CostModel& model, const Kernel& shape, const Assignment& sizes) {
   std::optional<Slowest> found;
   double most = 0;
-  for (std::size_t i = 0; i < model.work().size(); ++i) {
-    if (!model.rates()[i] || !(model.rates()[i]->peak() > 0)) continue;
-    const double seconds = value(operations(model, shape, i), sizes) / model.rates()[i]->peak();
-    if (seconds > most) most = seconds, found = Slowest{i, model.rates()[i]->peak()};
+  for (std::size_t i = 0; i < model.work.size(); ++i) {
+    if (!model.rates[i] || !(model.rates[i]->peak() > 0)) continue;
+    const double seconds = value(operations(model, shape, i), sizes) / model.rates[i]->peak();
+    if (seconds > most) most = seconds, found = Slowest{i, model.rates[i]->peak()};
   }
   return found;
 }
@@ -59,7 +59,7 @@ std::optional<Balance> balance(const LeastBytes& least, const CostModel& model, 
   if (!unit || !machine.bandwidth || !(machine.bandwidth->peak() > 0)) return std::nullopt;
   const auto work = operations(model, shape, unit->work);
   const double limit = machine.bandwidth->peak() / unit->rate;  // bytes per operation
-  Balance made{model.work()[unit->work].unit, 1 / limit, {}, {}};
+  Balance made{model.work[unit->work].unit, 1 / limit, {}, {}};
   if (least.moving)
     made.least_room = std::pow(value(least.moving->alpha, sizes) / value(work, sizes) / limit, 1 / least.moving->beta);
   const auto length = [&](const Symbol& axis, double room) {

@@ -2,6 +2,8 @@
 //
 // Pieces on which no transfer depends take the least memory, 1. Of what is then held, only the monomials of the highest
 // order count. If one monomial remains, the least is symbolic. docs/theory.md, closed forms.
+#include "cost/closed_form/closed_form.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cost/model/positions.hpp"
+
 namespace napkin {
 namespace {
 
@@ -17,13 +19,13 @@ class Reader {
   Posynomial sum(const CostModel::Product& product) const {
     Monomial all;
     for (const auto wire : product.whole) all.times(axis(wire));
-    for (const auto cut : product.counts) all = all * count(model_.cuts()[cut]);
-    for (const auto cut : product.lengths) all.times(length(model_.cuts()[cut]));
-    if (product.region) all = all * run(model_.regions()[*product.region]);
+    for (const auto cut : product.counts) all = all * count(model_.cuts[cut]);
+    for (const auto cut : product.lengths) all.times(length(model_.cuts[cut]));
+    if (product.region) all = all * run(model_.regions[*product.region]);
     for (const auto share : product.shares)
-      if (const auto density = model_.shares()[share].density; density > 0) all.factor *= density;
+      if (const auto density = model_.shares[share].density; density > 0) all.factor *= density;
     Posynomial result = {all};
-    for (const auto footprint : product.footprints) result = result * reach(model_.footprints()[footprint]);
+    for (const auto footprint : product.footprints) result = result * reach(model_.footprints[footprint]);
     return result;
   }
   Symbol axis(WireId wire) const { return {SymbolKind::size, diagram().at(diagram().at(wire).axis).name}; }
@@ -35,12 +37,12 @@ class Reader {
  private:
   // To leading order, pieces run as often as single positions do, and each has one entry of a mask.
   Monomial run(const Region& region) const {
-    Monomial all{model_.share(region), {}};
+    Monomial all{share_of(model_, region), {}};
     for (std::size_t w = 0; w < region.wires.size(); ++w)
       if (region.measured[w])
         all.times(axis(region.wires[w]));
       else
-        all = all * count(model_.cuts()[region.cuts[w]]);
+        all = all * count(model_.cuts[region.cuts[w]]);
     return all;
   }
   Symbol length(const CostModel::Cut& cut) const {
@@ -54,14 +56,14 @@ class Reader {
   }
   const CostModel::Cut& cut_of(const CostModel::Footprint& footprint, WireId wire) const {
     const auto found =
-        std::ranges::find_if(footprint.cuts, [&](std::size_t cut) { return model_.cuts()[cut].wire == wire; });
-    return model_.cuts()[*found];
+        std::ranges::find_if(footprint.cuts, [&](std::size_t cut) { return model_.cuts[cut].wire == wire; });
+    return model_.cuts[*found];
   }
   Posynomial reach(const CostModel::Footprint& footprint) const {
     Posynomial result = {Monomial{}};
     for (const auto& dimension : footprint.indices) result = result * reach(footprint, dimension.first);
     if (footprint.all_pieces)
-      for (const auto cut : footprint.cuts) result = result * Posynomial{count(model_.cuts()[cut])};
+      for (const auto cut : footprint.cuts) result = result * Posynomial{count(model_.cuts[cut])};
     return result;
   }
   Posynomial reach(const CostModel::Footprint& footprint, const Index& index) const {
@@ -101,16 +103,16 @@ class Reader {
 // Returns the holdings that the paper counts, or those of the largest column at the given sizes.
 std::vector<std::size_t> held_at_level(const CostModel& model, const Reader& reader, const Assignment& at, Model kind) {
   if (kind == Model::ideal)
-    return only_level < model.ideal().size() ? model.ideal()[only_level] : std::vector<std::size_t>{};
+    return only_level < model.ideal.size() ? model.ideal[only_level] : std::vector<std::size_t>{};
   std::vector<std::size_t> largest;
   double most = -1;
-  for (const auto& column : model.columns()) {
+  for (const auto& column : model.columns) {
     if (column.level != only_level) continue;
     auto held = column.held;
-    const auto size = [&](std::size_t holding) { return value(reader.sum(model.holdings()[holding].values), at); };
+    const auto size = [&](std::size_t holding) { return value(reader.sum(model.holdings[holding].values), at); };
     for (const auto& [a, b] : column.shared) std::erase(held, size(a) < size(b) ? a : b);
     double total = 0;
-    for (const auto holding : held) total += size(holding) * model.holdings()[holding].bytes;
+    for (const auto holding : held) total += size(holding) * model.holdings[holding].bytes;
     if (total > most) largest = held, most = total;
   }
   return largest;
@@ -143,7 +145,7 @@ bool all_sized(const Posynomial& sum, const Assignment& sizes) {
 Posynomial operations(const CostModel& model, const Kernel& shape, std::size_t work) {
   const Reader reader(model, shape, true);
   Posynomial all;
-  for (const auto& operations : model.operations())
+  for (const auto& operations : model.operations)
     if (operations.work == work)
       for (const auto& term : reader.sum(operations.positions)) all.push_back(Monomial{operations.each, {}} * term);
   return collected(all);
@@ -154,7 +156,7 @@ Symbolic symbols(const CostModel& model, const Kernel& shape, const Hardware& ha
   const Reader reader(model, shape);
   add_sizes(all, reader, shape);
   const bool in_values = hardware.levels.at(only_level).in_values;
-  for (const auto& transfer : model.transfers()) {
+  for (const auto& transfer : model.transfers) {
     if (transfer.level != only_level) continue;
     for (const auto& term : reader.sum(transfer.values)) {
       all.transfers.push_back(term);
@@ -164,7 +166,7 @@ Symbolic symbols(const CostModel& model, const Kernel& shape, const Hardware& ha
   auto at = all.sizes;
   at.insert(all.written.begin(), all.written.end());
   for (const auto index : held_at_level(model, reader, at, kind)) {
-    const auto& holding = model.holdings()[index];
+    const auto& holding = model.holdings[index];
     const double weight = in_values ? 1 : holding.bytes;
     for (const auto& term : reader.sum(holding.values)) {
       all.memory.push_back(term);

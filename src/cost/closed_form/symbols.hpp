@@ -5,7 +5,7 @@
 #pragma once
 
 #include "cost/closed_form/posynomial.hpp"
-#include "cost/model.hpp"
+#include "cost/model/model.hpp"
 
 namespace napkin {
 
@@ -20,7 +20,7 @@ struct Symbolic {
   Assignment largest, written;    // of every piece: its axis, where that has a size, and what the partition says
   bool sized = true;              // every axis that occurs has a size
 };
-// The operations of one kind of work, by index into CostModel::work().
+// The operations of one kind of work, by index into CostModel::work.
 Posynomial operations(const CostModel&, const Kernel& shape, std::size_t work);
 Symbolic symbols(const CostModel&, const Kernel& shape, const Hardware&, Model);
 
