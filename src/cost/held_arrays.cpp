@@ -5,7 +5,6 @@
 #include <map>
 #include <utility>
 
-#include "cost/figures/evaluate.hpp"
 #include "cost/figures/memory.hpp"
 #include "cost/figures/products.hpp"
 #include "loops/pieces.hpp"
@@ -61,9 +60,7 @@ std::int64_t parts_of(const CostModel& model, std::size_t level, const Figures& 
   return model.hardware->levels[level].shared ? figures.levels[level].groups_per_parent : 1;
 }
 
-std::vector<HeldArray> held_arrays(const CostModel& model, std::span<const std::int64_t> sizes, std::size_t level) {
-  Figures figures;
-  evaluate(model, sizes, figures);
+std::vector<HeldArray> held_arrays(const CostModel& model, Figures figures, std::size_t level) {
   find_instances(model, level, figures);
   const auto parts = parts_of(model, level, figures);
   for (auto& count : figures.instances) count /= parts;

@@ -23,7 +23,6 @@ namespace {
 struct Evaluated {
   const CostModel& model;
   const Diagram& diagram;
-  std::span<const std::int64_t> sizes;
   Model kind;
   Figures figures{};
   Times times{};
@@ -66,7 +65,7 @@ LevelCost level_cost(const Evaluated& all, std::size_t level) {
                  .ideal_time_s = all.times.ideal_levels[level],
                  .time_s = all.times.levels[level],
                  .arrays = moved_arrays(model, all.diagram, all.figures, level),
-                 .held = held_arrays(model, all.sizes, level)};
+                 .held = held_arrays(model, all.figures, level)};
   add_capacity(made, all);
   return made;
 }
@@ -126,7 +125,7 @@ void add_bound(KernelCost& cost, const Evaluated& all) {
 }  // namespace
 
 KernelCost cost_of(const CostModel& model, const Kernel& kernel, std::span<const std::int64_t> sizes, Model kind) {
-  Evaluated all{model, kernel.program.scratch, sizes, kind};
+  Evaluated all{model, kernel.program.scratch, kind};
   evaluate(model, sizes, all.figures);
   find_times(model, all.figures, all.times);
   const auto& hardware = *model.hardware;
@@ -141,7 +140,7 @@ KernelCost cost_of(const CostModel& model, const Kernel& kernel, std::span<const
   cost.ideal_time_s = all.times.ideal;
   cost.time_s = all.times.machine;
   cost.energy_j = energy_of(model, all.figures, all.times.machine, hardware.levels.size());
-  cost.overruns = overruns(model, sizes, all.figures, kind);
+  cost.overruns = overruns(model, all.figures, kind);
   cost.overflow = all.figures.overflow;
   return cost;
 }

@@ -7,8 +7,7 @@
 
 namespace napkin {
 
-std::vector<Overrun> overruns(const CostModel& model, std::span<const std::int64_t> sizes, const Figures& figures,
-                              Model kind) {
+std::vector<Overrun> overruns(const CostModel& model, const Figures& figures, Model kind) {
   const auto& levels = model.hardware->levels;
   std::vector<Overrun> all;
   if (const auto room = levels[0].room(); model.outermost > room)
@@ -18,7 +17,7 @@ std::vector<Overrun> overruns(const CostModel& model, std::span<const std::int64
     const auto one = static_cast<double>(held_by_one(levels[i], at, kind));
     const auto together = static_cast<double>(held_by_all(levels[i], at, kind));
     const auto largest = [&] {
-      const auto held = held_arrays(model, sizes, i);
+      const auto held = held_arrays(model, figures, i);
       return held.empty() ? std::string() : held[0].array;
     };
     if (const auto room = model.rooms.at(i, at.groups_per_parent); one > room)

@@ -1,7 +1,6 @@
 // What does not fit into a machine.
 #pragma once
 
-#include <span>
 #include <vector>
 
 #include "cost/figures/figures.hpp"
@@ -9,7 +8,7 @@
 
 namespace napkin {
 
-// Level by level; empty if everything fits.
-std::vector<Overrun> overruns(const CostModel&, std::span<const std::int64_t> sizes, const Figures&, Model);
+// Level by level; empty if everything fits. The figures are those of evaluate().
+std::vector<Overrun> overruns(const CostModel&, const Figures&, Model);
 
 }  // namespace napkin

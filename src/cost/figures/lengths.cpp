@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "cost/figures/checked.hpp"
 #include "cost/figures/pieces.hpp"
+#include "cost/model/checked.hpp"
 
 namespace napkin {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "cost/figures/checked.hpp"
 #include "cost/figures/products.hpp"
+#include "cost/model/checked.hpp"
 #include "diagram/checked.hpp"
 
 namespace napkin {

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "cost/figures/checked.hpp"
+#include "cost/model/checked.hpp"
 
 namespace napkin {
 

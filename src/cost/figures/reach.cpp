@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cost/figures/checked.hpp"
 #include "cost/figures/steps.hpp"
+#include "cost/model/checked.hpp"
 #include "loops/pieces.hpp"
 
 namespace napkin {

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cost/figures/checked.hpp"
 #include "cost/figures/products.hpp"
 #include "cost/figures/sectors.hpp"
+#include "cost/model/checked.hpp"
 
 namespace napkin {
 namespace {

@@ -33,13 +33,29 @@ void add(CostModel& model, Work work, double each, const CostModel::Product& pos
   model.operations.push_back({static_cast<std::size_t>(at - model.work.begin()), each, positions, masked});
 }
 
+// The operations of a column: in all pieces that run, only in those that test a mask, and only in the others.
+struct PieceWork {
+  std::vector<ColumnWork> run, masked, open;
+};
+PieceWork work_of_pieces(const Walked& walked, const Compute& compute) {
+  const auto& diagram = walked.diagram();
+  auto masked = work_on_units(walked, compute.column);
+  if (compute.masks.empty()) return {std::move(masked), {}, {}};
+  auto free = compute.column;
+  free.value = compute.unmasked;
+  auto open = work_on_units(walked, free);
+  // A mask inside a product keeps the product from matrix units, even where it lets everything through.
+  if (factors_of(diagram, free) && !factors_of(diagram, compute.column)) open = on_lanes(std::move(open));
+  auto run = take_common(masked, open);
+  return {std::move(run), std::move(masked), std::move(open)};
+}
+
 }  // namespace
 
 void add_operations(Walked& walked, const Compute& compute) {
-  const auto& diagram = walked.diagram();
   const auto& column = compute.column;
-  walked.contracts = walked.contracts || contracts(diagram, column);
-  const auto& output = diagram.at(column.output).wires;
+  walked.contracts = walked.contracts || contracts(walked.diagram(), column);
+  const auto& output = walked.diagram().at(column.output).wires;
   const Wires kept(output.begin(), output.end());
   auto wires = kept;
   wires.insert(column.over.begin(), column.over.end());
@@ -48,14 +64,8 @@ void add_operations(Walked& walked, const Compute& compute) {
       add(walked.model, {work.unit, work.type, work.parts}, work.operations,
           positions(walked, work.folded ? wires : kept, {walked.leaf(), part, compute.masks}));
   };
-  auto masked = work_on_units(walked, column);
-  if (compute.masks.empty()) return add_all(masked, Region::Part::run);
-  auto free = column;
-  free.value = compute.unmasked;
-  auto open = work_on_units(walked, free);
-  // A mask inside a product keeps the product from matrix units, even where it lets everything through.
-  if (factors_of(diagram, free) && !factors_of(diagram, column)) open = on_lanes(std::move(open));
-  add_all(take_common(masked, open), Region::Part::run);
+  const auto [run, masked, open] = work_of_pieces(walked, compute);
+  add_all(run, Region::Part::run);
   add_all(masked, Region::Part::masked);
   add_all(open, Region::Part::open);
 }

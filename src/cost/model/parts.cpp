@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "cost/figures/checked.hpp"
+#include "cost/model/checked.hpp"
 #include "cost/regions/independent.hpp"
 
 namespace napkin {

@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "cost/figures/checked.hpp"
+#include "cost/model/checked.hpp"
 #include "cost/model/columns.hpp"
 #include "cost/model/parts.hpp"
 #include "cost/model/places.hpp"
