@@ -16,11 +16,11 @@ bool holds_at_ties(const Chain& chain, const RankCondition& condition, std::size
 
 // Whether a value comes after a level: below it for a maximum, above it for a minimum.
 ExprId RankWriter::behind(const Chain& chain, ExprId value, ExprId level) {
-  return algebra_.apply(chain.fold->identity < 0 ? "<" : ">", {value, level});
+  return applied(scratch_, chain.fold->identity < 0 ? "<" : ">", {value, level});
 }
 
 ExprId RankWriter::joined(const Reduction* fold, ExprId one, ExprId other) {
-  return algebra_.apply(fold->combine->name, {one, other});
+  return applied(scratch_, fold->combine->name, {one, other});
 }
 
 // The first of the old levels that comes after the previous new level.
@@ -62,14 +62,14 @@ ExprId RankWriter::kept(const RankedFold& fold, std::size_t rank, const Old& old
     ExprId value = nothing;
     const ExprId now = read(moved.levels[rank]);
     for (std::size_t i = rank + 1; i-- > 0;)
-      value = where(algebra_.apply("==", {level(i), now}), old(fold.arrays[i]), value);
+      value = where(applied(scratch_, "==", {level(i), now}), old(fold.arrays[i]), value);
     return value;
   }
   ExprId value = old(fold.arrays[rank]);
   const ExprId last = read(moved.levels[fold.depth - 1]);
   for (std::size_t i = 0; i < fold.depth; ++i) {
     ExprId fell = behind(moved.chain, level(i), last);
-    if (i > 0) fell = algebra_.apply("and", {fell, algebra_.apply("!=", {level(i), level(i - 1)})});
+    if (i > 0) fell = applied(scratch_, "and", {fell, applied(scratch_, "!=", {level(i), level(i - 1)})});
     value = joined(fold.fold, value, where(fell, old(fold.arrays[i]), nothing));
   }
   return value;
@@ -82,7 +82,7 @@ void RankWriter::update(const RankedFold& fold) {
     const ArrayId array = fold.arrays[rank];
     const bool rest = rank == fold.depth;
     const ExprId level = read(moved.levels[rest ? rank - 1 : rank]), by = moved.chain.by;
-    const ExprId here = rest ? behind(moved.chain, by, level) : algebra_.apply("==", {by, level});
+    const ExprId here = rest ? behind(moved.chain, by, level) : applied(scratch_, "==", {by, level});
     const ExprId mine = kept(fold, rank, [&](ArrayId a) { return read(a); });
     const ExprId theirs = kept(fold, rank, [&](ArrayId a) { return read(other_(a)); });
     to_.absorb.push_back({array, mine, nullptr, {}, {}, {}});

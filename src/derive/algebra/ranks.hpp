@@ -9,7 +9,7 @@
 #include <functional>
 #include <vector>
 
-#include "derive/algebra/algebra.hpp"
+#include "derive/algebra/build.hpp"
 #include "derive/columns.hpp"
 
 namespace napkin {
@@ -48,8 +48,7 @@ struct RankedFold {
 class RankWriter {
  public:
   using Other = std::function<ArrayId(ArrayId)>;  // maps a state to that of the second operand of a merge
-  RankWriter(Diagram& scratch, Algebra& algebra, Streamable& to, Other other)
-      : scratch_(scratch), algebra_(algebra), to_(to), other_(std::move(other)) {}
+  RankWriter(Diagram& scratch, Streamable& to, Other other) : scratch_(scratch), to_(to), other_(std::move(other)) {}
 
   void move(const Chain&, ArrayId greatest);  // writes the new levels; `greatest` is the new first one
   void update(const RankedFold&);
@@ -62,7 +61,9 @@ class RankWriter {
   };
   using Old = std::function<ExprId(ArrayId)>;
   ExprId read(ArrayId array) { return read_whole(scratch_, array); }
-  ExprId where(ExprId condition, ExprId one, ExprId other) { return algebra_.apply("where", {condition, one, other}); }
+  ExprId where(ExprId condition, ExprId one, ExprId other) {
+    return applied(scratch_, "where", {condition, one, other});
+  }
   ExprId identity(const Reduction* fold) { return scratch_.intern(Constant{fold->identity}); }
   ExprId behind(const Chain&, ExprId value, ExprId level);
   ExprId next_level(const Moved&, std::size_t rank, const Old&);
@@ -70,7 +71,6 @@ class RankWriter {
   ExprId joined(const Reduction* fold, ExprId one, ExprId other);
 
   Diagram& scratch_;
-  Algebra& algebra_;
   Streamable& to_;
   Other other_;
   std::vector<Moved> moved_;

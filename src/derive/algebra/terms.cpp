@@ -18,9 +18,10 @@ void append(std::vector<Moved>& to, const std::vector<Moved>& more) { to.insert(
 
 }  // namespace
 
-Sum as_factor(ExprId e) {
+Sum as_factor(ExprId e, std::vector<Moved> moved) {
   Term term;
   term.factors = {{e, 1}};
+  term.moved = std::move(moved);
   return {term};
 }
 

@@ -41,7 +41,7 @@ bool equal(const Sum&, const Sum&);
 // b = c * a for a positive c, if there is one.
 std::optional<double> positive_ratio(const Sum& a, const Sum& b);
 
-Sum as_factor(ExprId);  // the expression as a single factor
+Sum as_factor(ExprId, std::vector<Moved> = {});  // the expression as a single factor
 bool integer(double power);
 Factors combined(const Factors&, const Factors&);  // the factors of a product
 Factors powers(Factors, double power);             // all factors raised to a power

@@ -18,7 +18,7 @@ bool has_exponentials(StreamAttempt& attempt, const Column& column) {
     const auto made = attempt.producers.find(array);
     return made != attempt.producers.end() && has_exponentials(attempt, *made->second);
   };
-  const bool has = attempt.algebra.holds_exponential(column.value) ||
+  const bool has = holds_exponential(attempt.scratch, column.value) ||
                    std::ranges::any_of(arrays_read(attempt.scratch, column.value), made_of_some);
   return attempt.exponentials[column.output] = has;
 }
@@ -44,7 +44,7 @@ std::optional<Sum> definition(StreamAttempt& attempt, const Access& access) {
 bool is_positive(const StreamAttempt& attempt, ArrayId array) {
   if (attempt.positive.contains(array)) return true;
   const auto made = attempt.producers.find(array);
-  return made != attempt.producers.end() && !made->second->carried && attempt.algebra.positive(made->second->value);
+  return made != attempt.producers.end() && !made->second->carried && is_positive(attempt.algebra, made->second->value);
 }
 
 }  // namespace
@@ -71,12 +71,12 @@ std::optional<Range> known_range(const StreamAttempt& attempt, ArrayId array) {
 std::optional<Sum> defined(StreamAttempt& attempt, const Column& column) {
   if (column.fold || column.carried) return {};
   const auto type = attempt.scratch.at(column.output).type;
-  if (accumulator(type) == type && is_floating(type)) return attempt.algebra.normal(column.value);
-  return attempt.algebra.normal(attempt.scratch.intern(Cast{type, column.value}));
+  if (accumulator(type) == type && is_floating(type)) return normal(attempt.algebra, column.value);
+  return normal(attempt.algebra, attempt.scratch.intern(Cast{type, column.value}));
 }
 
 Sum body_in_file(const Algebra& algebra, const Column& column, const Sum& normal) {
-  return algebra.dependence(column.value).state ? normal : as_factor(column.value);
+  return dependence(algebra, column.value).state ? normal : as_factor(column.value);
 }
 
 Term read_term(Diagram& diagram, ArrayId array) { return as_factor(read_whole(diagram, array))[0]; }
@@ -101,11 +101,11 @@ std::set<WireId> wires_below(const Diagram& diagram, ExprId e) {
 }
 
 std::set<WireId> free_of(StreamAttempt& attempt, const Sum& sum) {
-  return wires_below(attempt.scratch, attempt.algebra.build(sum));
+  return wires_below(attempt.scratch, build(attempt.scratch, sum));
 }
 
 std::set<WireId> waiting_below(const StreamAttempt& attempt, ExprId e) {
-  const auto depends = attempt.algebra.dependence(e);
+  const auto depends = dependence(attempt.algebra, e);
   if (depends.state && !depends.piece) return wires_below(attempt.scratch, e);
   std::set<WireId> all;
   const auto& node = attempt.scratch.at(e).node;

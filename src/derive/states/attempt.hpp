@@ -8,7 +8,10 @@
 #include <vector>
 
 #include "derive/algebra/algebra.hpp"
+#include "derive/algebra/build.hpp"
+#include "derive/algebra/normal.hpp"
 #include "derive/algebra/ranges.hpp"
+#include "derive/algebra/separate.hpp"
 #include "derive/states/states.hpp"
 
 namespace napkin {

@@ -38,7 +38,7 @@ Sum unmasked(StreamAttempt& attempt, const Sum& exponent) {
   if (!choice || choice->function->role != Role::choose) return exponent;
   const auto* outside = std::get_if<Constant>(&attempt.scratch.at(choice->arguments[2]).node);
   const bool masks = outside && std::isinf(outside->value) && outside->value < 0;
-  return masks ? attempt.algebra.normal(ExprId(choice->arguments[1])) : exponent;
+  return masks ? normal(attempt.algebra, ExprId(choice->arguments[1])) : exponent;
 }
 
 // `needed`: the file subtracts something from the exponent, so without the maximum the sum could overflow although the
@@ -50,7 +50,7 @@ Reference add_reference(StreamAttempt& attempt, const Sum& exponent, const std::
   std::erase_if(kept, [&](WireId wire) { return contains(over, wire); });
   const auto* greatest = find_reduction("max");
   const bool wide = count_type(attempt) == Datatype::f64;
-  const auto type = wide ? Datatype::f64 : held_as(scratch, attempt.algebra.build(exponent));
+  const auto type = wide ? Datatype::f64 : held_as(scratch, build(scratch, exponent));
   const auto array = new_array(scratch, std::string(greatest->state_name), type, std::move(kept),
                                scratch.at(attempt.deriving->output).span);
   return {add_state(attempt, {array, greatest, over, exponent, {}, !needed}), 1};
@@ -65,7 +65,7 @@ bool holds_greatest(const Sum& piece) {
 
 // The type of a state of the column with this body.
 Datatype type_of(StreamAttempt& attempt, const Column& column, const Sum& body) {
-  return accumulator(attempt.scratch, attempt.scratch.at(column.output).type, attempt.algebra.build(body));
+  return accumulator(attempt.scratch, attempt.scratch.at(column.output).type, build(attempt.scratch, body));
 }
 
 }  // namespace
@@ -79,14 +79,13 @@ std::optional<Reference> reference_for(StreamAttempt& attempt, const Sum& piece,
   if (const auto known = carried_maximum(attempt, exponent, along, {})) return known;
   const auto known = carried_maximum(attempt, unmasked(attempt, exponent), along, waiting);
   if (known && !waiting.empty()) return known;
-  const auto text = to_text(attempt.scratch, attempt.algebra.build(exponent));
+  const auto text = to_text(attempt.scratch, build(attempt.scratch, exponent));
   if (contains(attempt.learnt.unreferenced, text)) return {};
   return add_reference(attempt, exponent, along, !waiting.empty());
 }
 
 std::optional<Reference> referenced(StreamAttempt& attempt, const Column& column, const Sum& piece,
                                     const std::vector<WireId>& over, const Sum& waiting) {
-  auto& algebra = attempt.algebra;
   const auto found = reference_for(attempt, piece, over, waiting);
   if (!found) return {};
   const Sum greatest = exponential_of(attempt, *found).exponent;
@@ -94,8 +93,8 @@ std::optional<Reference> referenced(StreamAttempt& attempt, const Column& column
   relative.exponent = add(relative.exponent, scale(greatest, -1));
   Term after = reduction(attempt, column, {relative})[0];
   after.exponent = greatest;
-  note_step(attempt, Rule::cascade, algebra.build(reduction(attempt, column, piece)), algebra.build(after),
-            "kept relative to the running maximum of its exponent, it cannot overflow");
+  note_step(attempt, Rule::cascade, build(attempt.scratch, reduction(attempt, column, piece)),
+            build(attempt.scratch, after), "kept relative to the running maximum of its exponent, it cannot overflow");
   return found;
 }
 
@@ -109,12 +108,12 @@ Term exponential_of(StreamAttempt& attempt, const Reference& reference) {
 Sum written_out(Algebra& algebra, const Sum& body) {
   const bool single = body.size() == 1 && body[0].coefficient == 1 && body[0].factors.size() == 1 &&
                       body[0].factors[0].second == 1 && body[0].exponent.empty() && !body[0].cast;
-  return single ? algebra.normal(body[0].factors[0].first) : body;
+  return single ? normal(algebra, body[0].factors[0].first) : body;
 }
 
 Sum carried(StreamAttempt& attempt, const Column& column, const Sum& body, const std::vector<WireId>& over,
             const std::optional<Reference>& reference, bool direct) {
-  const ExprId value = attempt.algebra.build(body);
+  const ExprId value = build(attempt.scratch, body);
   if (has_ranks(attempt, value)) return ranked(attempt, column, value, over);
   const auto state = state_for(attempt, column, body, over, reference, direct);
   Term all = read_term(attempt.scratch, attempt.found.all[state].array);
@@ -136,8 +135,8 @@ std::size_t state_for(StreamAttempt& attempt, const Column& column, const Sum& b
   const auto varies = [&](WireId wire) { return free.contains(wire); };
   const bool own = direct && std::ranges::all_of(attempt.scratch.at(column.output).wires, varies);
   const auto array = own ? column.output : state_array(attempt, column, body, over, named);
-  const auto is_positive = [&](const Term& term) { return attempt.algebra.positive(term); };
-  if (std::ranges::all_of(body, is_positive)) attempt.positive.insert(array);
+  const auto never_negative = [&](const Term& term) { return is_positive(attempt.algebra, term); };
+  if (std::ranges::all_of(body, never_negative)) attempt.positive.insert(array);
   if (reference && column.fold->combine->role == Role::add && holds_greatest(body)) attempt.at_least_one.insert(array);
   return add_state(attempt, {array, column.fold, over, body, reference, false});
 }
@@ -183,7 +182,7 @@ Sum fold_later(StreamAttempt& attempt, const Column& column, const Sum& value, c
   auto& scratch = attempt.scratch;
   const Array output = scratch.at(column.output);
   const auto array = new_array(scratch, output.name, type_of(attempt, column, value), output.wires, output.span);
-  const ExprId built = attempt.algebra.build(value);
+  const ExprId built = build(scratch, value);
   attempt.found.late_folds[attempt.deriving->output].push_back({array, built, column.fold, over, {}, {}});
   mark_state(attempt, array);
   return {read_term(scratch, array)};

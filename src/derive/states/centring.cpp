@@ -48,7 +48,7 @@ std::size_t moment_for(StreamAttempt& attempt, const Column& column, const Momen
   if (known != states.end()) return static_cast<std::size_t>(known - states.begin());
   const auto array = moment_array(attempt, column, body, moment, over, named);
   const bool even = !moment || std::ranges::all_of(moment->powers, [](int power) { return power % 2 == 0; });
-  if (even && attempt.algebra.positive(body)) attempt.positive.insert(array);
+  if (even && is_positive(attempt.algebra, body)) attempt.positive.insert(array);
   return add_state(attempt, {array, column.fold, over, {body}, reference, false, moment});
 }
 
@@ -84,12 +84,12 @@ Term never_negative(StreamAttempt& attempt, const Term& piece) {
   for (const auto& factor : combined(piece.factors, piece.rounded)) {
     Term alone;
     alone.factors = {factor};
-    if (algebra.positive(alone)) {
+    if (is_positive(algebra, alone)) {
       own.factors = combined(own.factors, {factor});
       continue;
     }
     for (const auto condition : conditions_of(attempt.scratch, alone))
-      own.factors = combined(own.factors, {{algebra.apply("where", {condition, one, zero}), 1}});
+      own.factors = combined(own.factors, {{applied(attempt.scratch, "where", {condition, one, zero}), 1}});
   }
   return own;
 }
@@ -104,12 +104,12 @@ std::optional<double> ratio(const Sum& a, const Sum& b) {
 bool subtracts_mean(StreamAttempt& attempt, const Shifted::Part& part, const Term& weight) {
   auto& scratch = attempt.scratch;
   auto& algebra = attempt.algebra;
-  const Sum sum = spread(algebra, scratch, times(part.body, weight));
+  const Sum sum = spread(algebra, times(part.body, weight));
   for (const auto& term : part.offset)
     for (const auto& [base, power] : term.factors)
       for (const auto& state : attempt.found.all)
         if (state.reduction->combine->role == Role::add && base == read_whole(scratch, state.array) &&
-            ratio(spread(algebra, scratch, state.body), sum))
+            ratio(spread(algebra, state.body), sum))
           return true;
   return false;
 }
@@ -136,7 +136,7 @@ std::vector<Centre::Extreme> extremes_in(StreamAttempt& attempt, const Sum& offs
       if (!extreme || !equal(term, read)) continue;
       Centre::Extreme found{-term.coefficient, i, {}, {}};
       for (const auto& one : written_out(algebra, state.body))
-        (algebra.dependence(one).piece ? found.of : found.apart).push_back(one);
+        (dependence(algebra, one).piece ? found.of : found.apart).push_back(one);
       all.push_back(std::move(found));
     }
   return all;
@@ -150,7 +150,7 @@ Sum off_mean(StreamAttempt& attempt, std::size_t index, const Sum& offset) {
     Term mean = read_term(scratch, made.sum), beyond = read_term(scratch, made.first);
     for (auto* term : {&mean, &beyond}) term->factors = combined(term->factors, powers(made.total, -1));
     const Sum off = add({mean}, offset);
-    if (!contains(arrays_read(scratch, attempt.algebra.build(off)), made.sum)) return add(off, scale({beyond}, -1));
+    if (!contains(arrays_read(scratch, build(scratch, off)), made.sum)) return add(off, scale({beyond}, -1));
   }
   return add({read_term(scratch, *attempt.found.centres[index].mean)}, offset);
 }
@@ -181,7 +181,7 @@ MeanSum sum_for(StreamAttempt& attempt, const Column& column, const Averaged& kn
   const Term count = read_term(scratch, total);
   const Term mean = read_term(scratch, *attempt.found.centres[centre].mean);
   const Sum value = add({multiplied(count, mean)}, {read_term(scratch, first)});
-  const auto sum = finished_array(attempt, column, scratch.at(first).wires, attempt.algebra.build(value));
+  const auto sum = finished_array(attempt, column, scratch.at(first).wires, build(scratch, value));
   MeanSum made{centre, sum, first, value, count.factors};
   if (counts(known.weight)) {
     made.total.clear();
@@ -218,13 +218,12 @@ std::size_t centre_for(StreamAttempt& attempt, const Column& column, const Shift
 }
 
 Sum off_centre(StreamAttempt& attempt, std::size_t centre, const Shifted::Part& part) {
-  auto& algebra = attempt.algebra;
   const Sum off = off_without_factor(attempt, centre, part.offset);
   if (!part.scaled()) return off;
   Sum all = part.beyond;
   if (off.size() == 1) all = add(all, times(off, part.factor));
-  if (off.size() > 1) all = add(all, times(as_factor(algebra.build(off)), part.factor));
-  return all.empty() ? all : as_factor(algebra.build(all));
+  if (off.size() > 1) all = add(all, times(as_factor(build(attempt.scratch, off)), part.factor));
+  return all.empty() ? all : as_factor(build(attempt.scratch, all));
 }
 
 std::map<Powers, ArrayId> moments_for(StreamAttempt& attempt, const Column& column, const Moment& greatest,
@@ -245,10 +244,8 @@ std::map<Powers, ArrayId> moments_for(StreamAttempt& attempt, const Column& colu
 std::optional<Sum> sum_about_centre(StreamAttempt& attempt, const Column& column, const Sum& piece,
                                     const std::vector<WireId>& over, const Sum& waiting) {
   auto& algebra = attempt.algebra;
-  if (algebra.dependence(piece).state) return {};
-  const auto spread_out = [&](const Sum& sum) {
-    return spread(algebra, attempt.scratch, algebra.with_exponentials_as_factors(sum));
-  };
+  if (dependence(algebra, piece).state) return {};
+  const auto spread_out = [&](const Sum& sum) { return spread(algebra, with_exponentials_as_factors(algebra, sum)); };
   for (const auto& known : attempt.learnt.centred) {
     const Sum averaged = spread_out(times(known.body, known.weight));
     const auto factor = ratio(averaged, spread_out(piece));

@@ -31,7 +31,7 @@ std::optional<Sum> extreme_of_product(StreamAttempt& attempt, const Extreme& of,
     exponential.exponent = extreme_of_piece(attempt, of, piece.exponent);
     return Sum{exponential};
   }
-  if (where && !piece.exponent.empty()) return refuse_mixing(attempt, attempt.algebra.build(piece)), std::nullopt;
+  if (where && !piece.exponent.empty()) return refuse_mixing(attempt, build(attempt.scratch, piece)), std::nullopt;
   if (where) return extreme_of_piece(attempt, of, {piece});
   const auto reference = referenced(attempt, column, {piece}, column.over, waiting);
   if (!rounds_alike(attempt, column, {piece}, reference)) return {};
@@ -41,25 +41,25 @@ std::optional<Sum> extreme_of_product(StreamAttempt& attempt, const Extreme& of,
 // ---- factors ----
 
 // A sum stays one factor: multiplied out, its terms could cancel less exactly.
-Sum product_with(Algebra& algebra, const Sum& value, const Term& v) {
-  return times(value.size() > 1 ? as_factor(algebra.build(value)) : value, v);
+Sum product_with(Diagram& diagram, const Sum& value, const Term& v) {
+  return times(value.size() > 1 ? as_factor(build(diagram, value)) : value, v);
 }
-std::optional<Sum> product_with(Algebra& algebra, const std::optional<Sum>& value, const Term& v) {
-  return value ? std::optional(product_with(algebra, *value, v)) : std::nullopt;
+std::optional<Sum> product_with(Diagram& diagram, const std::optional<Sum>& value, const Term& v) {
+  return value ? std::optional(product_with(diagram, *value, v)) : std::nullopt;
 }
 
 // where(sign >= 0, upright * v, flipped * v). The exponential of v, which waits for finish, is multiplied in inside of
 // the choice or outside of it.
 Term chosen_by_sign(StreamAttempt& attempt, const Term& v, const Sum& upright, const Sum& flipped, bool inside) {
-  auto& algebra = attempt.algebra;
   const ExprId zero = attempt.scratch.intern(Constant{0});
   Term sign = v;
   sign.exponent.clear();
   const Term& factor = inside ? v : sign;
   Term chosen;
-  chosen.factors = {{algebra.apply("where", {algebra.apply(">=", {algebra.build(sign), zero}),
-                                             algebra.build(product_with(algebra, upright, factor)),
-                                             algebra.build(product_with(algebra, flipped, factor))}),
+  chosen.factors = {{applied(attempt.scratch, "where",
+                             {applied(attempt.scratch, ">=", {build(attempt.scratch, sign), zero}),
+                              build(attempt.scratch, product_with(attempt.scratch, upright, factor)),
+                              build(attempt.scratch, product_with(attempt.scratch, flipped, factor))}),
                      1}};
   if (!inside) chosen.exponent = v.exponent;
   return chosen;
@@ -96,14 +96,14 @@ std::optional<Sum> by_sign(StreamAttempt& attempt, const Extreme& of, const Term
   attempt.found.rules.insert({Rule::cascade, Rule::invariant});
   Term sign = v;
   sign.exponent.clear();
-  const bool positive = algebra.positive(sign);
+  const bool positive = is_positive(algebra, sign);
   sign.coefficient *= -1;
-  if (!positive && !algebra.positive(sign)) return by_late_sign(attempt, of, u, v, find);
+  if (!positive && !is_positive(algebra, sign)) return by_late_sign(attempt, of, u, v, find);
   const Extreme kept = positive ? of : opposite_of(of);
   note_step(attempt, Rule::cascade, of.column, {multiplied(u, v)}, times(reduction(attempt, kept.column, {u}), v),
             positive ? "a factor that is never negative keeps the order"
                      : "a factor that is never positive reverses the order");
-  return product_with(algebra, find(kept), v);
+  return product_with(attempt.scratch, find(kept), v);
 }
 
 // ---- terms ----
@@ -127,7 +127,7 @@ std::optional<Sum> extreme_of_raised(StreamAttempt& attempt, const Extreme& of, 
   for (const auto& [factor, times] : raised.factors) base.factors.emplace_back(factor, times / power);
   coefficient.coefficient = u.coefficient * v.coefficient;
   return by_sign(attempt, of, raised, coefficient, [&](const Extreme& one) {
-    return extreme_of_power(attempt, one, {attempt.algebra.build(base), power});
+    return extreme_of_power(attempt, one, {build(attempt.scratch, base), power});
   });
 }
 
@@ -141,9 +141,10 @@ std::pair<Term, Term> factors_apart(StreamAttempt& attempt, const Extreme& of, c
     side.factors = combined(side.factors, {factor});
   }
   inside.cast = term.cast, inside.rounded = term.rounded, inside.unrounded = term.unrounded;
-  const bool piecewise = algebra.dependence(term.exponent).piece;
+  const bool piecewise = dependence(algebra, term.exponent).piece;
   for (const auto& part : term.exponent) {
-    const bool waits = settled(attempt, of, algebra.build(part)) && (!piecewise || algebra.dependence(part).state);
+    const bool waits =
+        settled(attempt, of, build(attempt.scratch, part)) && (!piecewise || dependence(algebra, part).state);
     (waits ? outside : inside).exponent.push_back(part);
   }
   return {inside, outside};
@@ -152,7 +153,7 @@ std::pair<Term, Term> factors_apart(StreamAttempt& attempt, const Extreme& of, c
 // The extreme of u * v, or of f * v if a single factor f mixes piece and state.
 std::optional<Sum> extreme_of_term(StreamAttempt& attempt, const Extreme& of, const Term& term) {
   auto [inside, outside] = factors_apart(attempt, of, term);
-  if (!attempt.algebra.dependence(inside).mixed()) {
+  if (!dependence(attempt.algebra, inside).mixed()) {
     if (const double power = raised_together(inside, outside); power != 1)
       return extreme_of_raised(attempt, of, inside, outside, power);
     if (outside.coefficient < 0) inside.coefficient = -1, outside.coefficient *= -1;
@@ -162,7 +163,7 @@ std::optional<Sum> extreme_of_term(StreamAttempt& attempt, const Extreme& of, co
     });
   }
   const bool single = inside.factors.size() + (inside.exponent.empty() ? 0 : 1) == 1 && !inside.cast;
-  if (!single) return refuse_mixing(attempt, attempt.algebra.build(inside)), std::nullopt;
+  if (!single) return refuse_mixing(attempt, build(attempt.scratch, inside)), std::nullopt;
   return by_sign(attempt, of, inside, outside, [&, &u = inside](const Extreme& one) -> std::optional<Sum> {
     if (!u.factors.empty()) return extreme_of_power(attempt, one, u.factors[0]);
     const auto value = extreme(attempt, one, u.exponent);
@@ -181,7 +182,7 @@ std::pair<Sum, Sum> terms_apart(StreamAttempt& attempt, const Extreme& of, const
   Sum inside, outside;
   for (const auto& term : body) {
     const Sum bare = {unguarded(term)};
-    if (settled(attempt, of, algebra.build(bare[0])) && (mixed || algebra.dependence(term).state))
+    if (settled(attempt, of, build(attempt.scratch, bare[0])) && (mixed || dependence(algebra, term).state))
       outside = add(outside, guarded(attempt, of.column, bare, bare, term.guards, of.column.over));
     else
       inside.push_back(term);
@@ -202,17 +203,17 @@ std::optional<Sum> extreme_of_single(StreamAttempt& attempt, const Extreme& of, 
 
 void reduce_extreme(StreamAttempt& attempt, const Column& column) {
   auto& algebra = attempt.algebra;
-  algebra.keep_sums(true);
-  const Sum body = algebra.normal(column.value);
+  algebra.keeps_sums = true;
+  const Sum body = normal(algebra, column.value);
   show_written_out(attempt, column, body);
   const bool exponential = body.size() == 1 && !body[0].exponent.empty();
-  const bool whole = !algebra.dependence(body).state && !exponential;
-  const auto [now, later] = parted(column.over, waiting_below(attempt, algebra.build(body)));
+  const bool whole = !dependence(algebra, body).state && !exponential;
+  const auto [now, later] = parted(column.over, waiting_below(attempt, build(attempt.scratch, body)));
   Column inner = column;
   inner.over = now;
   const auto value = whole ? carried(attempt, column, body_in_file(algebra, column, body), now, {}, true)
                            : extreme(attempt, {inner}, body);
-  algebra.keep_sums(false);
+  algebra.keeps_sums = false;
   if (value) finish(attempt, column, *value, later);
 }
 
@@ -223,24 +224,24 @@ Extreme opposite_of(const Extreme& of) {
 }
 
 bool settled(const StreamAttempt& attempt, const Extreme& of, ExprId e) {
-  return !attempt.algebra.dependence(e).piece && within(of.column.over, wires_below(attempt.scratch, e)).empty();
+  return !dependence(attempt.algebra, e).piece && within(of.column.over, wires_below(attempt.scratch, e)).empty();
 }
 
 Sum extreme_of_piece(StreamAttempt& attempt, const Extreme& of, const Sum& piece) {
   const auto& [column, where] = of;
   if (!where) return carried(attempt, column, piece, column.over, {}, false);
   const ExprId identity = attempt.scratch.intern(Constant{column.fold->identity});
-  const ExprId counted = attempt.algebra.apply("where", {*where, attempt.algebra.build(piece), identity});
+  const ExprId counted = applied(attempt.scratch, "where", {*where, build(attempt.scratch, piece), identity});
   return carried(attempt, column, as_factor(counted), column.over, {}, false);
 }
 
 std::optional<Sum> extreme(StreamAttempt& attempt, const Extreme& of, const Sum& body) {
-  const auto mixes = [&](const Term& term) { return attempt.algebra.dependence(term).mixed(); };
+  const auto mixes = [&](const Term& term) { return dependence(attempt.algebra, term).mixed(); };
   const bool mixed = std::ranges::any_of(body, mixes);
   const auto [inside, outside] = terms_apart(attempt, of, body, mixed);
   if (inside.empty()) return outside;
   if (inside.size() > 1 && mixed)
-    return refuse_mixing(attempt, attempt.algebra.build(*std::ranges::find_if(inside, mixes))), std::nullopt;
+    return refuse_mixing(attempt, build(attempt.scratch, *std::ranges::find_if(inside, mixes))), std::nullopt;
   if (!outside.empty()) {
     attempt.found.rules.insert({Rule::cascade, Rule::invariant});
     note_step(attempt, Rule::cascade, of.column, unguarded(body),

@@ -28,7 +28,7 @@ class HeldEnds {
  public:
   explicit HeldEnds(StreamAttempt& attempt) : attempt_(attempt) {}
 
-  Ends of(const Sum& value) { return finite_.of(attempt_.algebra.build(value)); }
+  Ends of(const Sum& value) { return finite_.of(build(attempt_.scratch, value)); }
 
  private:
   // An array that is read before it is written, by an outer stream, may hold anything.
@@ -112,7 +112,7 @@ bool says_whether(StreamAttempt& attempt, const State& state, ExprId condition) 
     return body.exponent.size() == 1 && masks_of(attempt, body.exponent[0]) == std::vector{condition};
   const bool adds = state.reduction->combine->role == Role::add && !state.reference && !body.cast;
   const ExprId one = attempt.scratch.intern(Constant{1}), zero = attempt.scratch.intern(Constant{0});
-  const ExprId counted = attempt.algebra.apply("where", {condition, one, zero});
+  const ExprId counted = applied(attempt.scratch, "where", {condition, one, zero});
   return adds && body.coefficient > 0 && body.exponent.empty() && body.factors == Factors{{counted, 1}};
 }
 
@@ -124,7 +124,7 @@ ExprId holds_somewhere(StreamAttempt& attempt, const Column& column, ExprId cond
   const ExprId zero = scratch.intern(Constant{0});
   for (const auto& state : attempt.found.all)
     if (state.over == along && says_whether(attempt, state, condition))
-      return attempt.algebra.apply(">", {read_whole(scratch, state.array), zero});
+      return applied(scratch, ">", {read_whole(scratch, state.array), zero});
   Column any = column;
   any.over = along;
   return any_holds(attempt, any, condition);
@@ -137,7 +137,6 @@ Sum guarded(StreamAttempt& attempt, const Column& column, const Sum& value, cons
   if (guards.empty() || value.empty()) return value;
   HeldEnds held(attempt);
   if (held.of(waiting).finite()) return value;
-  auto& algebra = attempt.algebra;
   Sum inside = value;
   Term chosen;
   // An exponential stays outside of the choice, where it can cancel with others, unless it could be infinite when
@@ -146,26 +145,25 @@ Sum guarded(StreamAttempt& attempt, const Column& column, const Sum& value, cons
     const auto ends = held.of(value[0].exponent);
     if (!ends.above && !ends.none) chosen.exponent = std::exchange(inside[0].exponent, {});
   }
-  const ExprId somewhere = holds_somewhere(attempt, column, algebra.all_of(guards), over);
-  const ExprId counted = algebra.build(inside), zero = attempt.scratch.intern(Constant{0});
-  chosen.factors = {{algebra.apply("where", {somewhere, counted, zero}), 1}};
+  const ExprId somewhere = holds_somewhere(attempt, column, all_of(attempt.scratch, guards), over);
+  const ExprId counted = build(attempt.scratch, inside), zero = attempt.scratch.intern(Constant{0});
+  chosen.factors = {{applied(attempt.scratch, "where", {somewhere, counted, zero}), 1}};
   attempt.found.rules.insert({Rule::cascade, Rule::finish});
-  note_step(attempt, Rule::cascade, algebra.build(value), algebra.build(chosen),
+  note_step(attempt, Rule::cascade, build(attempt.scratch, value), build(attempt.scratch, chosen),
             "if the condition held nowhere, the sum is zero, whatever multiplies it");
   return {chosen};
 }
 
 ExprId any_holds(StreamAttempt& attempt, const Column& column, ExprId condition) {
   auto& scratch = attempt.scratch;
-  auto& algebra = attempt.algebra;
   // The greatest of ones where the condition holds tells whether it holds at any position.
   Column any = column;
   any.fold = find_reduction("max");
   const ExprId one = scratch.intern(Constant{1}), nothing = scratch.intern(Constant{any.fold->identity});
   const ExprId zero = scratch.intern(Constant{0});
-  const Sum ones = as_factor(algebra.apply("where", {condition, one, nothing}));
-  const ExprId greatest = algebra.build(carried(attempt, any, ones, any.over, {}, false));
-  return algebra.apply(">", {greatest, zero});
+  const Sum ones = as_factor(applied(scratch, "where", {condition, one, nothing}));
+  const ExprId greatest = build(scratch, carried(attempt, any, ones, any.over, {}, false));
+  return applied(scratch, ">", {greatest, zero});
 }
 
 }  // namespace napkin

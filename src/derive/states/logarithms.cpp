@@ -42,14 +42,15 @@ Sum quotient_logarithm(StreamAttempt& attempt, const Centre::Extreme& extreme, s
   const Term greatest = read_term(attempt.scratch, attempt.found.all[extreme.state].array);
   Sum product = {greatest};
   if (beside) {
-    const Sum other = algebra.normal(*beside);
+    const Sum other = normal(algebra, *beside);
     product = other.size() == 1 ? times(product, other[0]) : times(as_factor(*beside), greatest);
   }
   if (product.size() == 1 && trivial(product[0])) return {};
-  const ExprId argument = algebra.build(product), zero = attempt.scratch.intern(Constant{0});
-  const ExprId log = algebra.apply(sole_logarithm(attempt.scratch, extreme.of[0])->function->name, {argument});
-  const ExprId above = algebra.apply(">", {greatest.factors[0].first, zero});
-  return scale(as_factor(algebra.apply("where", {above, log, zero})), extreme.factor);
+  const ExprId argument = build(attempt.scratch, product), zero = attempt.scratch.intern(Constant{0});
+  const ExprId log =
+      applied(attempt.scratch, sole_logarithm(attempt.scratch, extreme.of[0])->function->name, {argument});
+  const ExprId above = applied(attempt.scratch, ">", {greatest.factors[0].first, zero});
+  return scale(as_factor(applied(attempt.scratch, "where", {above, log, zero})), extreme.factor);
 }
 
 }  // namespace

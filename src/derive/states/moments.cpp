@@ -5,6 +5,9 @@
 #include <limits>
 #include <numeric>
 
+#include "derive/algebra/build.hpp"
+#include "derive/algebra/normal.hpp"
+
 namespace napkin {
 namespace {
 
@@ -97,7 +100,8 @@ std::vector<ExprId> conditions_of(const Diagram& diagram, const Term& term) {
   return all;
 }
 
-Sum spread(Algebra& algebra, Diagram& diagram, const Sum& sum) {
+Sum spread(Algebra& algebra, const Sum& sum) {
+  auto& diagram = algebra.diagram;
   const ExprId one = diagram.intern(Constant{1}), zero = diagram.intern(Constant{0});
   const auto chooses = [&](const auto& factor) {
     Term alone;
@@ -115,30 +119,30 @@ Sum spread(Algebra& algebra, Diagram& diagram, const Sum& sum) {
     const auto arguments = std::get<Apply>(diagram.at(masked->first).node).arguments;
     Term rest = term;
     rest.factors = combined(rest.factors, {{masked->first, -1}});
-    rest.factors = combined(rest.factors, {{algebra.apply("where", {arguments[0], one, zero}), 1}});
-    all = add(all, spread(algebra, diagram, times(algebra.normal(arguments[1]), rest)));
+    rest.factors = combined(rest.factors, {{applied(diagram, "where", {arguments[0], one, zero}), 1}});
+    all = add(all, spread(algebra, times(normal(algebra, arguments[1]), rest)));
   }
   return all;
 }
 
 // log(a / b) near a = b. There the rounded quotient has lost the leading digits of its logarithm, and a - b has not.
 // With x = (a - b) / b, log(1 + x) is x * log(w) / (w - 1), where w is 1 + x rounded; the rounding error of w cancels.
-ExprId logarithm_of_share(Algebra& algebra, Diagram& diagram, const Centre::Extreme& extreme, ExprId a, ExprId b) {
+ExprId logarithm_of_share(Diagram& diagram, const Centre::Extreme& extreme, ExprId a, ExprId b) {
   const auto& log = *std::get<Apply>(diagram.at(extreme.of[0].factors[0].first).node).function;
   const ExprId one = diagram.intern(Constant{1}), half = diagram.intern(Constant{0.5});
   const ExprId scale = diagram.intern(Constant{log.scale});
-  const ExprId difference = algebra.apply("-", {a, b});
-  const ExprId x = algebra.apply("/", {difference, b});
-  const ExprId w = algebra.apply("+", {one, x});
-  const ExprId least = log.scale == 1 ? x : algebra.apply("/", {x, scale});
-  const ExprId of_w = algebra.apply(log.name, {w}), beyond = algebra.apply("-", {w, one});
-  const ExprId ratio = algebra.apply("/", {x, beyond});
-  const ExprId corrected = algebra.apply("*", {of_w, ratio}), rounded = algebra.apply("==", {w, one});
-  const ExprId close = algebra.apply("where", {rounded, least, corrected});
-  const ExprId quotient = algebra.apply("/", {a, b});
-  const ExprId far = algebra.apply(log.name, {quotient}), half_b = algebra.apply("*", {half, b});
-  const ExprId near_one = algebra.apply(">", {a, half_b});
-  return algebra.apply("where", {near_one, close, far});
+  const ExprId difference = applied(diagram, "-", {a, b});
+  const ExprId x = applied(diagram, "/", {difference, b});
+  const ExprId w = applied(diagram, "+", {one, x});
+  const ExprId least = log.scale == 1 ? x : applied(diagram, "/", {x, scale});
+  const ExprId of_w = applied(diagram, log.name, {w}), beyond = applied(diagram, "-", {w, one});
+  const ExprId ratio = applied(diagram, "/", {x, beyond});
+  const ExprId corrected = applied(diagram, "*", {of_w, ratio}), rounded = applied(diagram, "==", {w, one});
+  const ExprId close = applied(diagram, "where", {rounded, least, corrected});
+  const ExprId quotient = applied(diagram, "/", {a, b});
+  const ExprId far = applied(diagram, log.name, {quotient}), half_b = applied(diagram, "*", {half, b});
+  const ExprId near_one = applied(diagram, ">", {a, half_b});
+  return applied(diagram, "where", {near_one, close, far});
 }
 
 }  // namespace napkin

@@ -83,8 +83,8 @@ Term without_counting(Diagram&, Term);
 // The conditions of a term: it is zero where one of them fails.
 std::vector<ExprId> conditions_of(const Diagram&, const Term&);
 // Separates choices between a value and zero into a factor for the condition and the value.
-Sum spread(Algebra&, Diagram&, const Sum&);
+Sum spread(Algebra&, const Sum&);
 // log(a / b) with the logarithm of the extreme, for a positive a that is at most b.
-ExprId logarithm_of_share(Algebra&, Diagram&, const Centre::Extreme&, ExprId a, ExprId b);
+ExprId logarithm_of_share(Diagram&, const Centre::Extreme&, ExprId a, ExprId b);
 
 }  // namespace napkin

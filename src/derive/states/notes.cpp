@@ -17,7 +17,7 @@ void note(StreamAttempt& attempt, std::string text) {
 }
 
 ExprId fold_of(StreamAttempt& attempt, const Column& column, const Sum& body) {
-  return attempt.scratch.intern(Reduce{column.fold, column.over, attempt.algebra.build(body)});
+  return attempt.scratch.intern(Reduce{column.fold, column.over, build(attempt.scratch, body)});
 }
 
 }  // namespace
@@ -29,7 +29,7 @@ Sum reduction(StreamAttempt& attempt, const Column& column, const Sum& body) {
 void note_step(StreamAttempt& attempt, Rule rule, const Column& column, const Sum& before, const Sum& after,
                std::string why) {
   const ExprId old = fold_of(attempt, column, before);
-  note_step(attempt, rule, old, attempt.algebra.build(after), std::move(why));
+  note_step(attempt, rule, old, build(attempt.scratch, after), std::move(why));
 }
 
 void note_step(StreamAttempt& attempt, Rule rule, ExprId before, ExprId after, std::string why) {
@@ -37,7 +37,7 @@ void note_step(StreamAttempt& attempt, Rule rule, ExprId before, ExprId after, s
 }
 
 void show_written_out(StreamAttempt& attempt, const Column& column, const Sum& body) {
-  if (!attempt.algebra.dependence(body).state) return;
+  if (!dependence(attempt.algebra, body).state) return;
   const ExprId now = fold_of(attempt, column, unguarded(body));
   note_step(attempt, Rule::composition, as_expression(attempt.scratch, column), now,
             "an expression that mixes pieces with an unfinished reduction is expanded");
@@ -45,12 +45,12 @@ void show_written_out(StreamAttempt& attempt, const Column& column, const Sum& b
 
 void note_rules(StreamAttempt& attempt, const Sum& piece, const Term& state) {
   const auto& algebra = attempt.algebra;
-  if (algebra.dependence(state).state)
+  if (dependence(algebra, state).state)
     attempt.found.rules.insert({Rule::cascade, Rule::invariant});
   else if (!trivial(state))
     attempt.found.rules.insert(Rule::invariant);
   for (const auto& term : piece)
-    if (algebra.dependence(term).piece) note_casts(attempt, term);
+    if (dependence(algebra, term).piece) note_casts(attempt, term);
 }
 
 void note_casts(StreamAttempt& attempt, const Term& term) {

@@ -19,7 +19,7 @@ namespace {
 // The state that a finished expression copies. A cast is ignored if the values already have its type.
 std::optional<ArrayId> level_read(StreamAttempt& attempt, ExprId level, ExprId value) {
   const auto& scratch = attempt.scratch;
-  const Sum sum = attempt.algebra.normal(level);
+  const Sum sum = normal(attempt.algebra, level);
   if (sum.size() != 1 || sum[0].factors.empty() || !equal(sum, as_factor(sum[0].factors[0].first))) return {};
   ExprId alone = sum[0].factors[0].first;
   const auto* cast = std::get_if<Cast>(&scratch.at(alone).node);
@@ -92,7 +92,7 @@ ByRank by_rank(StreamAttempt& attempt, const Column& column, ExprId value, const
 bool is_identity(StreamAttempt& attempt, const Column& column, ExprId value) {
   const auto* constant = std::get_if<Constant>(&attempt.scratch.at(value).node);
   if (constant) return constant->value == column.fold->identity;
-  return column.fold->combine->role == Role::add && attempt.algebra.normal(value).empty();
+  return column.fold->combine->role == Role::add && normal(attempt.algebra, value).empty();
 }
 
 // If the fold takes the greatest of all values below the levels, the result is the next level.
@@ -122,7 +122,7 @@ ArrayId array_of_rank(StreamAttempt& attempt, const ByRank& by, std::size_t rank
   if (same == ranked.end()) same = ranked.insert(same, fold);
   while (same->arrays.size() <= rank) {
     const auto array = state_array(attempt, by.column, as_factor(by.value), same->over, true);
-    if (attempt.algebra.positive(same->value)) attempt.positive.insert(array);
+    if (is_positive(attempt.algebra, same->value)) attempt.positive.insert(array);
     add_state(attempt, {array, same->fold, same->over, as_factor(same->value), {}, false, {}, true});
     same->arrays.push_back(array);
   }
@@ -131,7 +131,6 @@ ArrayId array_of_rank(StreamAttempt& attempt, const ByRank& by, std::size_t rank
 
 Sum ranks_joined(StreamAttempt& attempt, const ByRank& by) {
   auto& scratch = attempt.scratch;
-  auto& algebra = attempt.algebra;
   const auto& fold = *by.column.fold;
   const auto level = [&](std::size_t rank) { return read_whole(scratch, attempt.found.chains[by.chain].levels[rank]); };
   const ExprId identity = scratch.intern(Constant{fold.identity});
@@ -142,10 +141,10 @@ Sum ranks_joined(StreamAttempt& attempt, const ByRank& by) {
     // Equal levels are one level, whose positions count only once.
     const bool ties = by.depth() > 1 && rank < by.depth() && (by.first_of_ties ? rank > 0 : rank + 1 < by.depth());
     if (ties) {
-      const ExprId tied = algebra.apply("==", {level(rank), level(by.first_of_ties ? rank - 1 : rank + 1)});
-      part = algebra.apply("where", {tied, identity, part});
+      const ExprId tied = applied(scratch, "==", {level(rank), level(by.first_of_ties ? rank - 1 : rank + 1)});
+      part = applied(scratch, "where", {tied, identity, part});
     }
-    all = all ? algebra.apply(fold.combine->name, {*all, part}) : part;
+    all = all ? applied(scratch, fold.combine->name, {*all, part}) : part;
   }
   return as_factor(all.value_or(identity));
 }
@@ -158,7 +157,7 @@ std::optional<RankCondition> rank_condition(StreamAttempt& attempt, ExprId e) {
   if (!compare || compare->function->role != Role::compare) return {};
   const auto* function = compare->function;
   const auto left = compare->arguments[0], right = compare->arguments[1];
-  const auto of_left = algebra.dependence(left), of_right = algebra.dependence(right);
+  const auto of_left = dependence(algebra, left), of_right = dependence(algebra, right);
   if (of_left.mixed() || of_right.mixed() || of_left.state == of_right.state) return {};
   const ExprId level = of_left.state ? left : right, value = of_left.state ? right : left;
   const auto array = level_read(attempt, level, value);

@@ -32,7 +32,7 @@ std::optional<Reference> scale_by(const StreamAttempt& attempt, std::size_t inde
                      state.body[0].exponent.empty() && !state.body[0].cast;
   if (state.reduction->combine->role != Role::greatest || state.reference || state.ranked || !plain) return {};
   const auto [body, power] = state.body[0].factors[0];
-  if (power != 1 || !attempt.algebra.positive(body)) return {};
+  if (power != 1 || !is_positive(attempt.algebra, body)) return {};
   if (within(over, wires_below(attempt.scratch, body)) != state.over) return {};
   std::vector<Factors> bases = {{{body, 1}}};
   const auto* apply = std::get_if<Apply>(&attempt.scratch.at(body).node);
@@ -59,7 +59,7 @@ std::optional<Reference> scale_of(const StreamAttempt& attempt, const Term& piec
 Reference add_scale(StreamAttempt& attempt, const Column& column, std::pair<ExprId, double> factor,
                     const std::vector<WireId>& over) {
   const auto [base, power] = factor;
-  const ExprId magnitude = attempt.algebra.positive(base) ? base : attempt.algebra.apply("abs", {base});
+  const ExprId magnitude = is_positive(attempt.algebra, base) ? base : applied(attempt.scratch, "abs", {base});
   return {greatest_of(attempt, column, magnitude, over), power, {{base, 1}}};
 }
 
@@ -68,8 +68,8 @@ std::optional<Reference> known_or_new_scale(StreamAttempt& attempt, const Column
   const auto& algebra = attempt.algebra;
   auto scale = scale_of(attempt, piece, over, waiting);
   for (const auto& factor : raised_in(piece)) {
-    const bool known = integer(factor.second) || algebra.positive(factor.first);
-    if (scale || factor.second < 2 || !known || !algebra.dependence(factor.first).piece) continue;
+    const bool known = integer(factor.second) || is_positive(algebra, factor.first);
+    if (scale || factor.second < 2 || !known || !dependence(algebra, factor.first).piece) continue;
     if (needs_scale(attempt.ranges, piece, {0, factor.second, {{factor.first, 1}}}))
       scale = add_scale(attempt, column, factor, over);
   }
@@ -86,11 +86,11 @@ std::optional<Factors> without(const Factors& factors, const Reference& scale) {
   return rest;
 }
 
-Term relative_to(Algebra& algebra, const Term& piece, const Reference& scale, ExprId greatest) {
+Term relative_to(Diagram& diagram, const Term& piece, const Reference& scale, ExprId greatest) {
   Term all = piece, base;
   base.factors = scale.base;
   Factors& factors = all.cast ? all.rounded : all.factors;
-  const ExprId share = algebra.apply("/", {algebra.build(base), greatest});
+  const ExprId share = applied(diagram, "/", {build(diagram, base), greatest});
   factors = combined(without(factors, scale).value(), {{share, scale.ratio}});
   return all;
 }
@@ -99,15 +99,15 @@ std::optional<Reference> scaled(StreamAttempt& attempt, const Column& column, co
                                 const std::vector<WireId>& over, const Term& waiting) {
   auto& algebra = attempt.algebra;
   const bool sums = column.fold->combine->role == Role::add && piece.size() == 1 && piece[0].exponent.empty();
-  const auto scales = [&](const auto& factor) { return algebra.dependence(factor.first).state; };
+  const auto scales = [&](const auto& factor) { return dependence(algebra, factor.first).state; };
   if (!sums || std::ranges::none_of(waiting.factors, scales)) return {};
   const auto scale = known_or_new_scale(attempt, column, piece[0], over, waiting);
   if (!scale) return {};
   const ExprId greatest = read_whole(attempt.scratch, attempt.found.all[scale->state].array);
-  Term after = reduction(attempt, column, {relative_to(algebra, piece[0], *scale, greatest)})[0];
+  Term after = reduction(attempt, column, {relative_to(attempt.scratch, piece[0], *scale, greatest)})[0];
   after.factors = combined(after.factors, {{greatest, scale->ratio}});
-  note_step(attempt, Rule::cascade, algebra.build(reduction(attempt, column, piece)), algebra.build(after),
-            "kept relative to the greatest magnitude of the base, it cannot overflow");
+  note_step(attempt, Rule::cascade, build(attempt.scratch, reduction(attempt, column, piece)),
+            build(attempt.scratch, after), "kept relative to the greatest magnitude of the base, it cannot overflow");
   return scale;
 }
 
@@ -116,7 +116,7 @@ Sum rescaled(StreamAttempt& attempt, const Sum& sum, const Reference& scale, con
   const ExprId greatest = read_whole(attempt.scratch, attempt.found.all[scale.state].array);
   const auto divides = [&](const auto& factor) {
     const double share = factor.second / scale.ratio;
-    return algebra.dependence(factor.first).state && (integer(share) || algebra.positive(factor.first));
+    return dependence(algebra, factor.first).state && (integer(share) || is_positive(algebra, factor.first));
   };
   auto at = std::ranges::find(waiting.factors, greatest, &std::pair<ExprId, double>::first);
   if (at == waiting.factors.end()) at = std::ranges::find_if(waiting.factors, divides);
@@ -129,7 +129,7 @@ Sum rescaled(StreamAttempt& attempt, const Sum& sum, const Reference& scale, con
   if (ratio.factors.size() == 1)
     rest.factors = combined(rest.factors, {{ratio.factors[0].first, ratio.factors[0].second * scale.ratio}});
   else if (!ratio.factors.empty())
-    rest.factors = combined(rest.factors, {{algebra.build(ratio), scale.ratio}});
+    rest.factors = combined(rest.factors, {{build(attempt.scratch, ratio), scale.ratio}});
   return times(sum, rest);
 }
 
@@ -151,20 +151,19 @@ std::size_t greatest_of(StreamAttempt& attempt, const Column& column, ExprId mag
 ExprId magnitude_where_counted(StreamAttempt& attempt, ExprId base, const Term& piece) {
   auto& algebra = attempt.algebra;
   const ExprId nothing = attempt.scratch.intern(Constant{-infinity});
-  ExprId all = algebra.positive(base) ? base : algebra.apply("abs", {base});
+  ExprId all = is_positive(algebra, base) ? base : applied(attempt.scratch, "abs", {base});
   for (const auto condition : conditions_of(attempt.scratch, piece))
-    all = algebra.apply("where", {condition, all, nothing});
+    all = applied(attempt.scratch, "where", {condition, all, nothing});
   return all;
 }
 
 Term scale_after(StreamAttempt& attempt, const Term& piece, std::size_t state) {
-  auto& algebra = attempt.algebra;
   const Term greatest = read_term(attempt.scratch, attempt.found.all[state].array);
   if (conditions_of(attempt.scratch, piece).empty()) return greatest;
   const ExprId read = greatest.factors[0].first;
   const ExprId zero = attempt.scratch.intern(Constant{0}), one = attempt.scratch.intern(Constant{1});
-  const ExprId above = algebra.apply(">", {read, zero});
-  return as_factor(algebra.apply("where", {above, read, one}))[0];
+  const ExprId above = applied(attempt.scratch, ">", {read, zero});
+  return as_factor(applied(attempt.scratch, "where", {above, read, one}))[0];
 }
 
 }  // namespace napkin

@@ -39,13 +39,13 @@ std::optional<Term> divided(const Diagram& diagram, const Term& term, const Term
 // Separates a sum into pieces, their common factor and the values added to them.
 Shifted::Part shift_in(StreamAttempt& attempt, const Sum& given, int power) {
   auto& algebra = attempt.algebra;
-  const Sum sum = algebra.with_exponentials_as_factors(given);
+  const Sum sum = with_exponentials_as_factors(algebra, given);
   Shifted::Part part{{}, {}, power, {}, {}};
-  for (const auto& term : sum) (algebra.dependence(term).piece ? part.body : part.offset).push_back(term);
-  const auto mixes = [&](const Term& term) { return algebra.dependence(term).mixed(); };
+  for (const auto& term : sum) (dependence(algebra, term).piece ? part.body : part.offset).push_back(term);
+  const auto mixes = [&](const Term& term) { return dependence(algebra, term).mixed(); };
   if (std::ranges::none_of(sum, mixes)) return part;
   part.factor.coefficient = part.body[0].coefficient;
-  part.factor.factors = algebra.common_factor(sum).value();
+  part.factor.factors = common_factor(algebra, sum).value();
   for (auto& term : part.body) term.factors = combined(term.factors, powers(part.factor.factors, -1));
   part.body = scale(part.body, 1 / part.factor.coefficient);
   for (const auto& term : std::exchange(part.offset, {})) {
@@ -56,12 +56,12 @@ Shifted::Part shift_in(StreamAttempt& attempt, const Sum& given, int power) {
 }
 
 std::optional<Shifted> shifted(StreamAttempt& attempt, const Term& term) {
-  const auto separated = attempt.algebra.separate(term);
-  const auto* parts = std::get_if<Algebra::Separated>(&separated);
+  const auto separated = separate(attempt.algebra, term);
+  const auto* parts = std::get_if<SeparatedTerm>(&separated);
   if (!parts || parts->shifts.empty()) return {};
   Shifted found{parts->piece, parts->state, {}, false, parts->guards};
   for (const auto& shift : parts->shifts) {
-    auto part = shift_in(attempt, attempt.algebra.normal(shift.base), static_cast<int>(shift.power));
+    auto part = shift_in(attempt, normal(attempt.algebra, shift.base), static_cast<int>(shift.power));
     if (part.body[0].coefficient < 0) {
       part.body = scale(part.body, -1), part.offset = scale(part.offset, -1);
       if (part.power % 2 != 0) found.state.coefficient *= -1;
@@ -79,7 +79,7 @@ bool scales_alike(const Algebra& algebra, const Shifted& found, const Shifted::P
   if (found.piece.factors.empty()) return false;
   return std::ranges::any_of(part.factor.factors, [&](const auto& factor) {
     const auto same = [&](const auto& other) { return other.first == factor.first; };
-    return algebra.dependence(factor.first).state && std::ranges::any_of(found.state.factors, same);
+    return dependence(algebra, factor.first).state && std::ranges::any_of(found.state.factors, same);
   });
 }
 
@@ -100,9 +100,9 @@ std::optional<Shifted> subtracted(StreamAttempt& attempt, const Column& column, 
     Sum bare, rest;
     for (const auto& term : plain) {
       const bool alone = term.exponent.empty() && !term.cast && !term.unrounded && term.guards.empty();
-      (alone && (with_factor || !attempt.algebra.dependence(term).mixed()) ? bare : rest).push_back(term);
+      (alone && (with_factor || !dependence(attempt.algebra, term).mixed()) ? bare : rest).push_back(term);
     }
-    if (!attempt.algebra.is_shift(bare)) continue;
+    if (!is_shift(attempt.algebra, bare)) continue;
     Shifted found{{}, {}, {shift_in(attempt, bare, 1)}, false};
     if (!can_centre(attempt, column, found)) continue;
     plain = rest;
@@ -121,8 +121,8 @@ std::vector<std::optional<std::size_t>> scales_for(StreamAttempt& attempt, const
   std::vector<std::optional<std::size_t>> all(found.parts.size());
   for (std::size_t i = 0; degree > 1 && i < all.size(); ++i) {
     const auto& part = found.parts[i];
-    if (!attempt.algebra.dependence(part.factor).state) continue;
-    const ExprId base = attempt.algebra.build(part.body);
+    if (!dependence(attempt.algebra, part.factor).state) continue;
+    const ExprId base = build(attempt.scratch, part.body);
     if (needs_scale(attempt.ranges, found.piece, {0, 1, {{base, 1}}}))
       all[i] = greatest_of(attempt, column, magnitude_where_counted(attempt, base, found.piece), column.over);
   }
@@ -131,11 +131,11 @@ std::vector<std::optional<std::size_t>> scales_for(StreamAttempt& attempt, const
 }
 
 // A term raised to a whole power. A quotient is raised as one factor.
-Term raised(Algebra& algebra, Term base, int power) {
+Term raised(Diagram& diagram, Term base, int power) {
   Term all;
   all.coefficient = std::pow(base.coefficient, power);
   base.coefficient = 1;
-  if (base.factors.size() > 1) base.factors = {{algebra.build(base), 1}};
+  if (base.factors.size() > 1) base.factors = {{build(diagram, base), 1}};
   all.factors = powers(base.factors, power);
   return all;
 }
@@ -149,23 +149,23 @@ Term restored(StreamAttempt& attempt, const Shifted& found, const Moment& greate
   for (std::size_t i = 0; i < degrees.size(); ++i) {
     Term factor = found.parts[i].factor;
     if (degrees[i] == 0 || !found.parts[i].scaled()) continue;
-    if (single) return raised(attempt.algebra, multiplied(factor, all), 1);
+    if (single) return raised(attempt.scratch, multiplied(factor, all), 1);
     if (!greatest.scales.empty() && greatest.scales[i])
       factor = multiplied(factor, scale_after(attempt, found.piece, *greatest.scales[i]));
-    all = multiplied(all, raised(attempt.algebra, factor, degrees[i]));
+    all = multiplied(all, raised(attempt.scratch, factor, degrees[i]));
   }
   return all;
 }
 
 // The distances from the centres, raised to the difference of `greatest` and `degrees`; none if one distance is zero.
-std::optional<Term> distances(Algebra& algebra, const std::vector<Sum>& off, const Powers& greatest,
+std::optional<Term> distances(Diagram& diagram, const std::vector<Sum>& off, const Powers& greatest,
                               const Powers& degrees) {
   Term all;
   for (std::size_t i = 0; i < degrees.size(); ++i) {
     const int left = greatest[i] - degrees[i];
     if (left == 0) continue;
     if (off[i].empty()) return {};
-    Term one = as_factor(algebra.build(off[i]))[0];
+    Term one = as_factor(build(diagram, off[i]))[0];
     if (off[i].size() == 1) one = off[i][0];
     for (int k = 0; k < left; ++k) all = multiplied(all, one);
   }
@@ -174,9 +174,8 @@ std::optional<Term> distances(Algebra& algebra, const std::vector<Sum>& off, con
 
 // Clamps a value that only rounding can make negative.
 Sum never_below_zero(StreamAttempt& attempt, const Column& column, const Sum& value) {
-  auto& algebra = attempt.algebra;
-  const ExprId whole = algebra.build(value), zero = attempt.scratch.intern(Constant{0});
-  const ExprId clamped = algebra.apply("where", {algebra.apply("<", {whole, zero}), zero, whole});
+  const ExprId whole = build(attempt.scratch, value), zero = attempt.scratch.intern(Constant{0});
+  const ExprId clamped = applied(attempt.scratch, "where", {applied(attempt.scratch, "<", {whole, zero}), zero, whole});
   const auto wires = free_of(attempt, value);
   const auto array = finished_array(attempt, column, {wires.begin(), wires.end()}, clamped);
   attempt.positive.insert(array);
@@ -210,7 +209,7 @@ Sum shifted_back(StreamAttempt& attempt, const Column& column, const Shifted& fo
   Sum value;
   const auto moments = moments_for(attempt, column, greatest, found.piece, over, found.state.exponent);
   for (const auto& [degrees, moment] : moments) {
-    auto term = distances(attempt.algebra, off, greatest.powers, degrees);
+    auto term = distances(attempt.scratch, off, greatest.powers, degrees);
     if (!term) continue;
     term->coefficient *= choose(greatest.powers, degrees);
     const bool counted = is_zero(degrees) && counts(found.piece);
@@ -228,7 +227,7 @@ Sum about_centre(StreamAttempt& attempt, const Column& column, const Shifted& fo
   if (!rounds_alike(attempt, column, {found.piece}, reference)) return {};
   Sum value = shifted_back(attempt, column, found, about);
   const bool even = std::ranges::all_of(about.greatest.powers, [](int power) { return power % 2 == 0; });
-  if (value.size() > 1 && even && attempt.algebra.positive(found.piece))
+  if (value.size() > 1 && even && is_positive(attempt.algebra, found.piece))
     value = never_below_zero(attempt, column, value);
   if (reference) value = times(value, exponential_of(attempt, *reference));
   note_casts(attempt, found.piece);
@@ -246,8 +245,8 @@ std::optional<Apart> shifts_apart(StreamAttempt& attempt, const Column& column, 
   Apart all;
   bool fine = true;
   for (const auto& term : body) {
-    const auto separated = attempt.algebra.separate(term);
-    const auto* parts = std::get_if<Algebra::Separated>(&separated);
+    const auto separated = separate(attempt.algebra, term);
+    const auto* parts = std::get_if<SeparatedTerm>(&separated);
     if (parts && parts->shifts.empty()) {
       all.plain.push_back(term);
       continue;
@@ -263,10 +262,10 @@ std::optional<Apart> shifts_apart(StreamAttempt& attempt, const Column& column, 
 }  // namespace
 
 std::optional<Sum> about_centres(StreamAttempt& attempt, const Column& column) {
-  attempt.algebra.keep_shifts(true);
-  const Sum body = attempt.algebra.normal(column.value);
+  attempt.algebra.keeps_shifts = true;
+  const Sum body = normal(attempt.algebra, column.value);
   const auto apart = shifts_apart(attempt, column, body);
-  attempt.algebra.keep_shifts(false);
+  attempt.algebra.keeps_shifts = false;
   if (!apart || apart->shifts.empty()) return {};
   auto value = apart->plain.empty() ? std::optional(Sum{}) : summed(attempt, column, apart->plain, false);
   if (!value) return {};

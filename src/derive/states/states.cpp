@@ -25,17 +25,17 @@ void reduce(StreamAttempt&, const Column&);
 
 // The body that the column reduces, with sums unchanged and mixed columns written out.
 ExprId written_body(Algebra& algebra, const Column& column) {
-  algebra.keep_sums(true);
-  const ExprId body = algebra.build(algebra.normal(column.value));
-  algebra.keep_sums(false);
+  algebra.keeps_sums = true;
+  const ExprId body = build(algebra.diagram, normal(algebra, column.value));
+  algebra.keeps_sums = false;
   return body;
 }
 
 // The condition of a choice that finished reductions alone decide.
 std::optional<ExprId> late_condition(const StreamAttempt& attempt, ExprId body) {
-  const auto mixes = [&](ExprId e) { return attempt.algebra.dependence(e).mixed(); };
+  const auto mixes = [&](ExprId e) { return dependence(attempt.algebra, e).mixed(); };
   const auto late = [&](ExprId e) {
-    const auto depends = attempt.algebra.dependence(e);
+    const auto depends = dependence(attempt.algebra, e);
     return depends.state && !depends.piece;
   };
   return condition_below(attempt.scratch, body, mixes, late);
@@ -55,7 +55,7 @@ ExprId branch(StreamAttempt& attempt, const Column& column, ExprId body, const s
   auto& found = attempt.found;
   const Sum value = found.refused ? Sum{} : std::exchange(found.finished[part.output], {});
   found.finished.erase(part.output);
-  return attempt.algebra.build(value);
+  return build(attempt.scratch, value);
 }
 
 // where(c, fold of a, fold of b). Wires along which the condition varies are folded after the choice.
@@ -66,7 +66,7 @@ void reduce_branches(StreamAttempt& attempt, const Column& column, ExprId body, 
     values.push_back(branch(attempt, column, decided(attempt.scratch, body, {{condition, holds}}), now));
     if (attempt.found.refused) return;
   }
-  const Sum chosen = as_factor(attempt.algebra.apply("where", {condition, values[0], values[1]}));
+  const Sum chosen = as_factor(applied(attempt.scratch, "where", {condition, values[0], values[1]}));
   attempt.found.rules.insert({Rule::cascade, Rule::finish});
   finish(attempt, column, chosen, later);
 }
@@ -77,14 +77,14 @@ void reduce_branches(StreamAttempt& attempt, const Column& column, ExprId body, 
 // whole product does, and so does the product of the other factors; so this is refused.
 void reduce_product(StreamAttempt& attempt, const Column& column, const Sum& body) {
   auto& algebra = attempt.algebra;
-  if (!algebra.dependence(body).state) {
+  if (!dependence(algebra, body).state) {
     const Sum own = body_in_file(algebra, column, body);
     return finish(attempt, column, carried(attempt, column, own, column.over, {}, true), {});
   }
-  if (body.size() != 1) return refuse_mixing(attempt, algebra.build(body));
-  const auto separated = algebra.separate(body[0]);
+  if (body.size() != 1) return refuse_mixing(attempt, build(attempt.scratch, body));
+  const auto separated = separate(algebra, body[0]);
   if (const auto* mixing = std::get_if<ExprId>(&separated)) return refuse_mixing(attempt, *mixing);
-  const auto factor = to_text(attempt.scratch, algebra.build(std::get<Algebra::Separated>(separated).state));
+  const auto factor = to_text(attempt.scratch, build(attempt.scratch, std::get<SeparatedTerm>(separated).state));
   refuse(attempt,
          fmt::format("multiplies by `{}` at every position: a power of it, or the product of the other factors, can "
                      "overflow although the whole does not",
@@ -95,12 +95,12 @@ void reduce_product(StreamAttempt& attempt, const Column& column, const Sum& bod
 void reduce(StreamAttempt& attempt, const Column& column) {
   auto& algebra = attempt.algebra;
   if (column.carried) return refuse(attempt, "is carried along another streamed axis already");
-  if (algebra.dependence(column.value).state) {
+  if (dependence(algebra, column.value).state) {
     const ExprId body = written_body(algebra, column);
     if (const auto condition = late_condition(attempt, body)) return reduce_branches(attempt, column, body, *condition);
   }
   const auto role = column.fold->combine->role;
-  const Sum body = algebra.normal(column.value);
+  const Sum body = normal(algebra, column.value);
   if (role == Role::add) return reduce_sum(attempt, column, body);
   role == Role::multiply ? reduce_product(attempt, column, body) : reduce_extreme(attempt, column);
 }
@@ -117,8 +117,8 @@ void derive(StreamAttempt& attempt, std::size_t i) {
 }
 
 Dependence depends(const Algebra& algebra, const Column& column) {
-  const auto value = algebra.dependence(column.value);
-  return column.repair ? value | algebra.dependence(*column.repair) : value;
+  const auto value = dependence(algebra, column.value);
+  return column.repair ? value | dependence(algebra, *column.repair) : value;
 }
 
 // A value that needs a piece and a finished reduction at once is never stored: it must be neither an output nor read

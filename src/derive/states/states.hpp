@@ -32,7 +32,7 @@ struct Reference {
 // The factors without (base)^ratio of a reference of powers, if they contain it.
 std::optional<Factors> without(const Factors&, const Reference&);
 // The piece with (base / greatest)^ratio in place of (base)^ratio.
-Term relative_to(Algebra&, const Term& piece, const Reference&, ExprId greatest);
+Term relative_to(Diagram&, const Term& piece, const Reference&, ExprId greatest);
 
 struct State {
   ArrayId array;

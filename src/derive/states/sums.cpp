@@ -31,7 +31,7 @@ struct Share {
 bool stays_inside(StreamAttempt& attempt, const Column& column, const Sum& body) {
   Sum pieces, shifts;
   for (const auto& term : body) {
-    const auto depends = attempt.algebra.dependence(term);
+    const auto depends = dependence(attempt.algebra, term);
     const bool product = term.factors.size() > 1 || !term.exponent.empty() || term.cast || term.unrounded;
     if (depends.state || (depends.piece && product)) return false;
     (depends.piece ? pieces : shifts).push_back(term);
@@ -42,16 +42,16 @@ bool stays_inside(StreamAttempt& attempt, const Column& column, const Sum& body)
 }
 
 // Computes a exp(g) + b exp(g) = (a + b) exp(g).
-Term with_common_exponential(Algebra& algebra, Term a, Term b) {
+Term with_common_exponential(Diagram& diagram, Term a, Term b) {
   Term all;
   all.exponent = std::exchange(a.exponent, {});
   b.exponent.clear();
-  all.factors = {{algebra.build(add({a}, {b})), 1}};
+  all.factors = {{build(diagram, add({a}, {b})), 1}};
   all.moved = moved_in({a, b});
   return all;
 }
 
-void add_share(Algebra& algebra, std::vector<Share>& shares, Algebra::Separated parts) {
+void add_share(Diagram& diagram, std::vector<Share>& shares, SeparatedTerm parts) {
   Term &piece = parts.piece, &state = parts.state;
   const double coefficient = std::exchange(state.coefficient, 1);
   const auto same = std::ranges::find_if(shares, [&](const Share& share) {
@@ -60,20 +60,20 @@ void add_share(Algebra& algebra, std::vector<Share>& shares, Algebra::Separated 
   });
   piece.coefficient = coefficient;
   if (same == shares.end()) return shares.push_back({{piece}, state, parts.guards});
-  same->guards = algebra.either(same->guards, parts.guards);
+  same->guards = either(diagram, same->guards, parts.guards);
   if (piece.exponent.empty())
     same->piece.push_back(piece);
   else
-    same->piece = {with_common_exponential(algebra, same->piece[0], piece)};
+    same->piece = {with_common_exponential(diagram, same->piece[0], piece)};
 }
 
 std::optional<std::vector<Share>> shares_of(StreamAttempt& attempt, const Column& column, const Sum& body) {
   if (stays_inside(attempt, column, body)) return std::vector<Share>{{body, {}, {}}};
   std::vector<Share> shares;
   for (const auto& term : body) {
-    const auto separated = attempt.algebra.separate(term);
+    const auto separated = separate(attempt.algebra, term);
     if (const auto* mixing = std::get_if<ExprId>(&separated)) return refuse_mixing(attempt, *mixing), std::nullopt;
-    add_share(attempt.algebra, shares, std::get<Algebra::Separated>(separated));
+    add_share(attempt.scratch, shares, std::get<SeparatedTerm>(separated));
   }
   return shares;
 }
@@ -100,7 +100,7 @@ std::optional<Folded> folded_now(StreamAttempt& attempt, const Column& column, c
   if (const auto known = sum_about_centre(attempt, column, piece, now, state.exponent))
     return alike(times(*known, state));
   auto reference = referenced(attempt, column, piece, now, state.exponent);
-  const bool ranks = has_ranks(attempt, attempt.algebra.build(piece));
+  const bool ranks = has_ranks(attempt, build(attempt.scratch, piece));
   if (!reference && !ranks) reference = scaled(attempt, column, piece, now, state);
   if (!rounds_alike(attempt, column, piece, reference)) return {};
   const Sum sum = carried(attempt, column, piece, now, reference, direct && trivial(state) && !reference);
@@ -114,7 +114,7 @@ std::optional<Folded> folded_now(StreamAttempt& attempt, const Column& column, c
 // The fold of u * v over the column's wires: v is applied in finish, and so are the folds over wires that v varies
 // along.
 Sum folded(StreamAttempt& attempt, const Column& column, const Share& share, bool single) {
-  const ExprId built = attempt.algebra.build(share.piece);
+  const ExprId built = build(attempt.scratch, share.piece);
   if (has_ranks(attempt, built) && !share.piece[0].exponent.empty()) return refuse_mixing(attempt, built), Sum{};
   auto waiting = free_of(attempt, {share.state});
   waiting.merge(waiting_below(attempt, built));
@@ -134,10 +134,10 @@ Sum folded(StreamAttempt& attempt, const Column& column, const Share& share, boo
 // Whether it is of use to write out pieces that are exponentials: a maximum of an exponent is kept, or finished
 // reductions are mixed in.
 bool takes_reference(StreamAttempt& attempt, const Column& column, const Sum& body) {
-  if (attempt.algebra.dependence(body).state) return true;
+  if (dependence(attempt.algebra, body).state) return true;
   return std::ranges::any_of(body, [&](const Term& term) {
-    const auto separated = attempt.algebra.separate(term);
-    const auto* parts = std::get_if<Algebra::Separated>(&separated);
+    const auto separated = separate(attempt.algebra, term);
+    const auto* parts = std::get_if<SeparatedTerm>(&separated);
     return parts && reference_for(attempt, {parts->piece}, within(column.over, free_of(attempt, {parts->piece})), {});
   });
 }
@@ -145,7 +145,7 @@ bool takes_reference(StreamAttempt& attempt, const Column& column, const Sum& bo
 // The column's value in normal form, with pieces that are exponentials read unchanged.
 Sum as_written(StreamAttempt& attempt, const Column& column) {
   attempt.writes_exponentials = false;
-  Sum body = attempt.algebra.normal(column.value);
+  Sum body = normal(attempt.algebra, column.value);
   attempt.writes_exponentials = true;
   return body;
 }
@@ -172,7 +172,7 @@ std::optional<Sum> summed(StreamAttempt& attempt, const Column& column, const Su
     note_rules(attempt, piece, state);
     apart = add(apart, times(reduction(attempt, column, piece), state));
   }
-  const auto waits = [&](const Share& share) { return attempt.algebra.dependence(share.state).state; };
+  const auto waits = [&](const Share& share) { return dependence(attempt.algebra, share.state).state; };
   const auto rule = std::ranges::any_of(*shares, waits) ? Rule::cascade : Rule::invariant;
   note_step(attempt, rule, column, unguarded(body), apart,
             "a factor that does not vary with the piece moves out of the sum");

@@ -20,12 +20,7 @@ namespace {
 class Writer {
  public:
   Writer(Diagram& scratch, const std::vector<Column>& columns, const std::set<ArrayId>& needed, States found)
-      : scratch_(scratch),
-        columns_(columns),
-        needed_(needed),
-        found_(std::move(found)),
-        algebra_(scratch, {WireId{}, [](const Access&) { return Dependence{}; },
-                           [](ExprId) { return std::optional<Sum>{}; }, [](ArrayId) { return false; }}) {
+      : scratch_(scratch), columns_(columns), needed_(needed), found_(std::move(found)) {
     result_.programs.notes = found_.notes;
     result_.programs.trace = found_.trace;
   }
@@ -95,7 +90,7 @@ class Writer {
       if (found == found_.finished.end()) {
         finish_.emplace_back(i, column);
       } else if (!found_.arrays.contains(column.output)) {
-        const ExprId value = stored(column.output, as_written(column).value_or(algebra_.build(found->second)));
+        const ExprId value = stored(column.output, as_written(column).value_or(build(scratch_, found->second)));
         finish_.emplace_back(i, Column{column.output, value, nullptr, {}, {}, {}});
         note_finish(column, value);
       }
@@ -135,7 +130,7 @@ class Writer {
     if (found == found_.finished.end()) return stands(array) ? std::optional(access) : std::nullopt;
     const auto waits = [](const Term& term) { return !term.exponent.empty() || term.cast || !term.guards.empty(); };
     if (std::ranges::any_of(found->second, waits) || read_whole(scratch_, array) != access) return {};
-    return algebra_.build(found->second);
+    return build(scratch_, found->second);
   }
   // Whether the array is an input, or made before or after the sweep.
   bool stands(ArrayId array) const {
@@ -217,7 +212,6 @@ class Writer {
   const std::vector<Column>& columns_;
   const std::set<ArrayId>& needed_;
   States found_;
-  Algebra algebra_;
   Absorbed result_;
   std::vector<std::pair<std::size_t, Column>> finish_;  // each with the number of the column that it replaces
 };
@@ -245,13 +239,12 @@ bool sums_greatest(const States& found, std::size_t maximum) {
 // Exponents that gain nothing from an added maximum: it does not cancel in the results, or it may belong to a position
 // that counts nothing.
 std::vector<std::string> useless_references(Diagram& scratch, const States& found, const Absorbed& written) {
-  Algebra algebra(scratch, {});
   std::vector<std::string> all;
   for (std::size_t i = 0; i < found.all.size(); ++i) {
     const auto& state = found.all[i];
     const auto leaking = [&](const Column& c) { return leaks(scratch, c.value, state.array, false); };
     if (state.added && (!sums_greatest(found, i) || std::ranges::any_of(written.programs.finish, leaking)))
-      all.push_back(to_text(scratch, algebra.build(state.body)));
+      all.push_back(to_text(scratch, build(scratch, state.body)));
   }
   return all;
 }

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <functional>
 
+#include "derive/algebra/normal.hpp"
 #include "derive/algebra/ranges.hpp"
+#include "derive/algebra/separate.hpp"
 
 namespace napkin {
 namespace {
@@ -33,7 +35,7 @@ std::string mend_elsewhere(const Diagram& diagram, ExprId read) {
 std::optional<ExprId> late_condition(const Diagram& diagram, const Algebra& algebra, ExprId e) {
   return first_below(diagram, e, [&](ExprId part) {
     const auto* apply = std::get_if<Apply>(&diagram.at(part).node);
-    return apply && apply->function->role == Role::compare && algebra.dependence(part).mixed();
+    return apply && apply->function->role == Role::compare && dependence(algebra, part).mixed();
   });
 }
 
@@ -41,16 +43,16 @@ std::optional<ExprId> late_condition(const Diagram& diagram, const Algebra& alge
 bool rounding_mixes(Diagram& diagram, Algebra& algebra, ExprId mixing) {
   const auto* cast = std::get_if<Cast>(&diagram.at(mixing).node);
   if (!cast) return false;
-  return std::ranges::all_of(algebra.normal(cast->value), [&](const Term& t) {
-    return std::holds_alternative<Algebra::Separated>(algebra.separate(t));
+  return std::ranges::all_of(normal(algebra, cast->value), [&](const Term& t) {
+    return std::holds_alternative<SeparatedTerm>(separate(algebra, t));
   });
 }
 
 // Whether every term of a sum separates, so that the sums of the single terms could be streamed.
 bool separates(Algebra& algebra, ExprId e) {
-  const Sum sum = algebra.normal(e);
+  const Sum sum = normal(algebra, e);
   return sum.size() > 1 && std::ranges::all_of(sum, [&](const Term& term) {
-           return std::holds_alternative<Algebra::Separated>(algebra.separate(term));
+           return std::holds_alternative<SeparatedTerm>(separate(algebra, term));
          });
 }
 

@@ -13,12 +13,7 @@ namespace {
 
 class UpdateWriter {
  public:
-  UpdateWriter(Diagram& scratch, const States& found, Streamable& to)
-      : scratch_(scratch),
-        found_(found),
-        to_(to),
-        algebra_(scratch, {WireId{}, [](const Access&) { return Dependence{}; },
-                           [](ExprId) { return std::optional<Sum>{}; }, [](ArrayId) { return false; }}) {}
+  UpdateWriter(Diagram& scratch, const States& found, Streamable& to) : scratch_(scratch), found_(found), to_(to) {}
 
   void run() {
     carry();
@@ -28,7 +23,7 @@ class UpdateWriter {
       if (is_total(i)) total(i);
     for (const auto& centre : found_.centres) move(centre);
     for (const auto* state : moments()) moment(*state);
-    RankWriter ranks(scratch_, algebra_, to_, [this](ArrayId state) { return other(state); });
+    RankWriter ranks(scratch_, to_, [this](ArrayId state) { return other(state); });
     for (const auto& chain : found_.chains) ranks.move(chain, newer_.at(index_of(chain.levels[0])));
     for (const auto& fold : found_.ranked) ranks.update(fold);
     for (std::size_t i = 0; i < found_.all.size(); ++i)
@@ -87,7 +82,7 @@ class UpdateWriter {
   void extreme(std::size_t index) {
     const auto& state = found_.all[index];
     const auto array = newer_[index] = next(state.array, "n");
-    to_.absorb.push_back({array, algebra_.build(state.body), state.reduction, state.over, state.array, {}});
+    to_.absorb.push_back({array, build(scratch_, state.body), state.reduction, state.over, state.array, {}});
     to_.merge.push_back(pointwise(array, join(state.reduction, both(state.array))));
   }
   void total(std::size_t index) {
@@ -98,7 +93,7 @@ class UpdateWriter {
   }
   void plain(const State& state) {
     if (state.reference) return sum_into(state.array, state);
-    to_.absorb.push_back({state.array, algebra_.build(state.body), state.reduction, state.over, state.array, {}});
+    to_.absorb.push_back({state.array, build(scratch_, state.body), state.reduction, state.over, state.array, {}});
     to_.merge.push_back(pointwise(state.array, join(state.reduction, both(state.array))));
   }
   void sum_into(ArrayId array, const State& state) {
@@ -155,7 +150,7 @@ class UpdateWriter {
       moved.levels.push_back(extreme.argument ? level_of_logarithm(extreme) : level_of(extreme));
       const auto beyond_new = [&](ExprId old) {
         const ExprId far = extreme.argument ? quotient_beyond(old, extreme) : beyond(old, extreme.state);
-        return algebra_.build(term(far, extreme.factor));
+        return build(scratch_, term(far, extreme.factor));
       };
       const Pair old = both(state.array);
       const ExprId mine = beyond_new(old.mine), theirs = beyond_new(old.theirs);
@@ -170,8 +165,8 @@ class UpdateWriter {
   }
   Level level_of(const Centre::Extreme& extreme) {
     const ExprId newer = read(newer_.at(extreme.state));
-    const ExprId value = algebra_.build(add({term(newer, 1)}, scale(extreme.apart, -1)));
-    const ExprId distance = apply("-", algebra_.build(found_.all[extreme.state].body), newer);
+    const ExprId value = build(scratch_, add({term(newer, 1)}, scale(extreme.apart, -1)));
+    const ExprId distance = apply("-", build(scratch_, found_.all[extreme.state].body), newer);
     return {extreme.of, value, distance, extreme.factor};
   }
   // Computes log(u / m) rather than log(u) - log(m).
@@ -182,7 +177,7 @@ class UpdateWriter {
   }
   ExprId logarithm(const Centre::Extreme& extreme, ExprId of) {
     const auto& log = std::get<Apply>(scratch_.at(extreme.of[0].factors[0].first).node);
-    return algebra_.apply(log.function->name, {of});
+    return applied(scratch_, log.function->name, {of});
   }
   // How far an old extreme is from the new one. An empty state contains no distances, so its shift is 0.
   ExprId beyond(ExprId old, std::size_t state) {
@@ -191,7 +186,7 @@ class UpdateWriter {
     return apply("where", nothing, number(0), far);
   }
   ExprId quotient_beyond(ExprId old, const Centre::Extreme& extreme) {
-    const ExprId far = logarithm_of_share(algebra_, scratch_, extreme, old, divisor(newer_.at(extreme.state)));
+    const ExprId far = logarithm_of_share(scratch_, extreme, old, divisor(newer_.at(extreme.state)));
     const ExprId nothing = number(0), seen = apply(">", old, nothing);
     return apply("where", seen, far, nothing);
   }
@@ -266,7 +261,7 @@ class UpdateWriter {
     }
     return value;
   }
-  Level level(const Sum& of, ExprId value) { return {of, value, apply("-", algebra_.build(of), value)}; }
+  Level level(const Sum& of, ExprId value) { return {of, value, apply("-", build(scratch_, of), value)}; }
   // The distance of the body from the levels, or 0 where the term is masked out.
   ExprId distance(Sum body, const std::vector<Level>& levels, const Term& weight) {
     // Each extreme is subtracted from its own expression, so that small differences of large numbers are added.
@@ -278,7 +273,7 @@ class UpdateWriter {
       if (within) apart.push_back(term(level.distance, level.factor));
       if (!within) beyond.push_back(term(level.value, level.factor));
     }
-    ExprId value = algebra_.build(add(add(apart, body), scale(beyond, -1)));
+    ExprId value = build(scratch_, add(add(apart, body), scale(beyond, -1)));
     for (const auto condition : conditions_of(scratch_, weight)) value = apply("where", condition, value, number(0));
     return value;
   }
@@ -323,7 +318,7 @@ class UpdateWriter {
   ExprId shrunk(ExprId old, const Reference& reference, ArrayId newer) {
     Term share;
     share.factors = {{apply("/", apply("max", old, number(0)), divisor(newer)), reference.ratio}};
-    return algebra_.build(share);
+    return build(scratch_, share);
   }
   // The maximum, or 1 if it is not above zero, as a column of its own.
   ExprId divisor(ArrayId maximum) {
@@ -336,17 +331,17 @@ class UpdateWriter {
   }
   // The body with exp(g) written as exp(g - maximum), or a^k as (a / maximum)^k.
   ExprId relative(const State& state, Sum body) {
-    if (!state.reference) return algebra_.build(body);
+    if (!state.reference) return build(scratch_, body);
     const auto newer = newer_.at(state.reference->state);
     if (!state.reference->base.empty())
-      return algebra_.build(relative_to(algebra_, body[0], *state.reference, divisor(newer)));
+      return build(scratch_, relative_to(scratch_, body[0], *state.reference, divisor(newer)));
     Term term = body[0];
     const ExprId weight =
-        apply("expdiff", algebra_.build(std::exchange(term.exponent, {})), times(read(newer), state.reference->ratio));
+        apply("expdiff", build(scratch_, std::exchange(term.exponent, {})), times(read(newer), state.reference->ratio));
     Factors& factors = term.cast ? term.rounded : term.factors;
     factors.push_back({weight, 1});
     std::ranges::sort(factors);
-    return algebra_.build(term);
+    return build(scratch_, term);
   }
 
   void settle() {
@@ -371,10 +366,10 @@ class UpdateWriter {
   }
   template <class... Arguments>
   ExprId apply(const char* function, Arguments... arguments) {
-    return algebra_.apply(function, {arguments...});
+    return applied(scratch_, function, {arguments...});
   }
   ExprId join(const Reduction* reduction, Pair pair) {
-    return algebra_.apply(reduction->combine->name, {pair.mine, pair.theirs});
+    return applied(scratch_, reduction->combine->name, {pair.mine, pair.theirs});
   }
   ArrayId other(ArrayId state) const {
     const auto at = std::ranges::find(to_.state, state, &Carried::array);
@@ -385,7 +380,6 @@ class UpdateWriter {
   Diagram& scratch_;
   const States& found_;
   Streamable& to_;
-  Algebra algebra_;
   std::map<std::size_t, ArrayId> newer_;  // by state
   std::map<std::tuple<std::size_t, double, bool>, Pair> repairs_;
   std::map<ArrayId, ArrayId> divisors_;             // by maximum
