@@ -1,16 +1,17 @@
-// Expands calls of defs: each call is replaced by the body. A def is also checked once by itself, called or not, so
-// that its errors are reported in its own text, and a call adds only errors of its arguments.
+// Expands calls of defs; see expand_def.hpp.
+#include "diagram/resolve/expand_def.hpp"
+
 #include <fmt/format.h>
 
 #include <utility>
 
 #include "diagram/resolve/expand.hpp"
+#include "diagram/resolve/lookup.hpp"
 #include "diagram/resolve/spread.hpp"
 #include "syntax/print_expression.hpp"
 #include "text/limits.hpp"
 
 namespace napkin {
-
 namespace {
 
 // The def for a call over this number of axes: the def itself, or a copy spread over several axes.
@@ -26,20 +27,60 @@ DefEntry& called_over(std::size_t axes, DefEntry& entry) {
   return made == nullptr ? entry : made->entry;
 }
 
+std::optional<Expanded> body(Expansion& expansion, const ast::Expr& expr, const Scope& scope, const DefEntry& entry,
+                             std::vector<AxisId> axes) {
+  const Frame frame{&entry, std::move(axes), &expr, &scope, scope.frame != nullptr ? scope.frame->origin : expr.span};
+  Scope inner;
+  inner.frame = &frame;
+  for (std::size_t i = 0; i < expr.axes.size(); ++i)
+    if (const auto* outer = scope.find(expr.axes[i].text)) inner.axes[entry.def->axes[i].text] = *outer;
+  if (scope.frame != nullptr) return expand(expansion, entry.def->value, inner);
+  auto outer = std::exchange(expansion.arguments, {});
+  auto result = expand(expansion, entry.def->value, inner);
+  outer.swap(expansion.arguments);
+  if (result) expansion.draft.diagram.calls.push_back({entry.def->name.text, expr.span, result->id, std::move(outer)});
+  return result;
+}
+
+// Expands the body once only to check it, with axes and parameters of which only the names are known.
+bool check_body(Expansion& expansion, DefEntry& entry) {
+  entry.state = DefState::checking;
+  const auto before = expansion.diagnostics.size();
+  check_distinct(entry.def->axes, expansion.diagnostics);
+  check_distinct(entry.def->parameters, expansion.diagnostics);
+  Draft scratch;
+  Frame frame{&entry, {}, nullptr, nullptr, {}};
+  Scope scope;
+  scope.frame = &frame;
+  for (const auto& name : entry.def->axes) {
+    const AxisId id{static_cast<std::uint32_t>(scratch.diagram.axes.size())};
+    scratch.diagram.axes.push_back({name.text, std::nullopt, name.span});
+    frame.axes.push_back(id);
+    scope.axes[name.text] = {scratch.new_use(id), id};
+  }
+  Expansion inside{scratch, expansion.names, expansion.diagnostics};
+  inside.checks = expansion.checks + 1;
+  const auto value = expand(inside, entry.def->value, scope);
+  if (value) entry.kind = value->kind;
+  entry.state = value && expansion.diagnostics.size() == before ? DefState::good : DefState::bad;
+  return entry.state == DefState::good;
+}
+
 }  // namespace
 
-Expander::Result Expander::expand_def(const ast::Expr& expr, const Scope& scope, DefEntry& of_name) {
+std::optional<Expanded> expand_def(Expansion& expansion, const ast::Expr& expr, const Scope& scope, DefEntry& of_name) {
   const bool one = of_name.def->axes.size() == 1;
-  if (one && expr.axes.size() > 1 && !check(of_name)) return std::nullopt;
+  if (one && expr.axes.size() > 1 && !check_def(expansion, of_name)) return std::nullopt;
   auto& entry = called_over(expr.axes.size(), of_name);
   const auto& def = *entry.def;
   std::vector<AxisId> axes;
-  check_distinct(expr.axes, diagnostics_);
+  check_distinct(expr.axes, expansion.diagnostics);
   for (const auto& name : expr.axes)
-    if (const auto id = axis(name, scope)) axes.push_back(*id);
+    if (const auto id = find_axis(expansion, name, scope)) axes.push_back(*id);
   const bool known = axes.size() == expr.axes.size();
   if (expr.axes.size() != def.axes.size()) {
-    fail({.code = "E0209",
+    fail(expansion,
+         {.code = "E0209",
           .message = fmt::format("`{}` takes {} ax{}s, found {}", def.name.text, def.axes.size(), one ? "i" : "e",
                                  expr.axes.size()),
           .others = {{def.name.span, "defined here"}},
@@ -54,69 +95,30 @@ Expander::Result Expander::expand_def(const ast::Expr& expr, const Scope& scope,
     return std::nullopt;
   }
   const bool checking = scope.frame != nullptr && !scope.in_call();
-  if (!check(entry) || !known) return std::nullopt;
+  if (!check_def(expansion, entry) || !known) return std::nullopt;
   if (expr.arguments.size() != def.parameters.size() || checking) {
-    const auto values = arguments(expr, scope, def.parameters.size());
-    return values ? add(Constant{0}, entry.kind, expr, scope) : std::nullopt;
+    const auto values = expand_arguments(expansion, expr, scope, def.parameters.size());
+    return values ? std::optional(add(expansion, Constant{0}, entry.kind, expr, scope)) : std::nullopt;
   }
-  return body(expr, scope, entry, std::move(axes));
+  return body(expansion, expr, scope, entry, std::move(axes));
 }
 
-Expander::Result Expander::body(const ast::Expr& expr, const Scope& scope, const DefEntry& entry,
-                                std::vector<AxisId> axes) {
-  const Frame frame{&entry, std::move(axes), &expr, &scope, scope.frame != nullptr ? scope.frame->origin : expr.span};
-  Scope inner;
-  inner.frame = &frame;
-  for (std::size_t i = 0; i < expr.axes.size(); ++i)
-    if (const auto* outer = scope.find(expr.axes[i].text)) inner.axes[entry.def->axes[i].text] = *outer;
-  if (scope.frame != nullptr) return expand(entry.def->value, inner);
-  auto outer = std::exchange(arguments_, {});
-  auto result = expand(entry.def->value, inner);
-  outer.swap(arguments_);
-  if (result) draft_.diagram.calls.push_back({entry.def->name.text, expr.span, result->id, std::move(outer)});
-  return result;
-}
-
-bool Expander::check(DefEntry& entry) {
+bool check_def(Expansion& expansion, DefEntry& entry) {
   const auto& name = entry.def->name;
   if (entry.state == DefState::checking) {
-    diagnostics_.add({.code = "E0217",
-                      .message = fmt::format("def `{}` calls itself", name.text),
-                      .span = name.span,
-                      .notes = {"defs are expanded where they are called, so they cannot recurse"}});
+    expansion.diagnostics.add({.code = "E0217",
+                               .message = fmt::format("def `{}` calls itself", name.text),
+                               .span = name.span,
+                               .notes = {"defs are expanded where they are called, so they cannot recurse"}});
     return false;
   }
   if (entry.state != DefState::unchecked) return entry.state == DefState::good;
-  if (checks_ < limits::def_depth) return check_body(entry);
-  diagnostics_.add({.code = "E0604",
-                    .message = fmt::format("defs call each other more than {} levels deep", limits::def_depth),
-                    .span = name.span});
+  if (expansion.checks < limits::def_depth) return check_body(expansion, entry);
+  expansion.diagnostics.add({.code = "E0604",
+                             .message = fmt::format("defs call each other more than {} levels deep", limits::def_depth),
+                             .span = name.span});
   entry.state = DefState::bad;
   return false;
-}
-
-// Expands the body once only to check it, with axes and parameters of which only the names are known.
-bool Expander::check_body(DefEntry& entry) {
-  entry.state = DefState::checking;
-  const auto before = diagnostics_.size();
-  check_distinct(entry.def->axes, diagnostics_);
-  check_distinct(entry.def->parameters, diagnostics_);
-  Draft scratch;
-  Frame frame{&entry, {}, nullptr, nullptr, {}};
-  Scope scope;
-  scope.frame = &frame;
-  for (const auto& name : entry.def->axes) {
-    const AxisId id{static_cast<std::uint32_t>(scratch.diagram.axes.size())};
-    scratch.diagram.axes.push_back({name.text, std::nullopt, name.span});
-    frame.axes.push_back(id);
-    scope.axes[name.text] = {scratch.new_use(id), id};
-  }
-  Expander expander(scratch, names_, diagnostics_);
-  expander.checks_ = checks_ + 1;
-  const auto value = expander.expand(entry.def->value, scope);
-  if (value) entry.kind = value->kind;
-  entry.state = value && diagnostics_.size() == before ? DefState::good : DefState::bad;
-  return entry.state == DefState::good;
 }
 
 }  // namespace napkin

@@ -8,6 +8,7 @@
 #include "diagram/assume.hpp"
 #include "diagram/resolve/draft.hpp"
 #include "diagram/resolve/expand.hpp"
+#include "diagram/resolve/expand_def.hpp"
 #include "diagram/resolve/names.hpp"
 #include "diagram/resolve/warn.hpp"
 #include "text/limits.hpp"
@@ -23,10 +24,10 @@ class Resolver {
   Diagram run(const ast::File& prelude, const Overrides& overrides) {
     draft_.diagram.name = file_.diagram.text;
     names_ = declare(file_, prelude, overrides, draft_.diagram, diagnostics_);
-    Expander expander(draft_, names_, diagnostics_);
-    for (auto& [name, entry] : names_.prelude) expander.check(entry);
-    for (const auto* def : all<ast::Def>(file_)) expander.check(names_.defs.at(def->name.text));
-    statements(expander);
+    Expansion expansion{draft_, names_, diagnostics_};
+    for (auto& [name, entry] : names_.prelude) check_def(expansion, entry);
+    for (const auto* def : all<ast::Def>(file_)) check_def(expansion, names_.defs.at(def->name.text));
+    statements(expansion);
     outputs();
     if (diagnostics_.has_errors()) return {};
     auto diagram = join(draft_);
@@ -36,7 +37,7 @@ class Resolver {
   }
 
  private:
-  void statements(Expander& expander) {
+  void statements(Expansion& expansion) {
     for (const auto* statement : all<ast::Statement>(file_)) {
       if (draft_.diagram.statements.size() == limits::statements) {
         diagnostics_.add({.code = "E0606",
@@ -46,13 +47,13 @@ class Resolver {
       }
       auto& entry = names_.arrays.at(statement->name.text);
       const bool doubled = draft_.diagram.at(entry.id).span != statement->name.span;
-      if (!doubled && !entry.bad) this->statement(expander, *statement, entry.id);
+      if (!doubled && !entry.bad) this->statement(expansion, *statement, entry.id);
       entry.ready = true;
     }
   }
 
-  void statement(Expander& expander, const ast::Statement& statement, ArrayId array) {
-    const auto value = expander.statement(statement, array);
+  void statement(Expansion& expansion, const ast::Statement& statement, ArrayId array) {
+    const auto value = expand_statement(expansion, statement, array);
     if (!value) return;
     Span span = statement.name.span;
     span.end = statement.value.span.end;
