@@ -11,6 +11,7 @@
 #include "timing/divisors.hpp"
 #include "timing/labels.hpp"
 #include "timing/launch_configs.hpp"
+#include "timing/mainloop/excess.hpp"
 #include "timing/occupancy.hpp"
 #include "timing/raster.hpp"
 
@@ -111,7 +112,7 @@ std::string why_not(const Kernel& kernel, const LaunchConfigs& configs, const La
                     const Hardware& hardware, Model model) {
   auto why = why_no_room(kernel, hardware, model);
   if (!why.empty() || config.runs()) return why;
-  if (const auto excess = configs.mainloop().excess()) return std::string(excess->of);
+  if (const auto excess = excess_of(configs.mainloop())) return std::string(excess->of);
   return why_no_block(configs, config);
 }
 

@@ -15,6 +15,7 @@
 #include "loops/formats.hpp"
 #include "loops/work.hpp"
 #include "timing/divisors.hpp"
+#include "timing/mainloop/excess.hpp"
 
 namespace napkin {
 namespace {
@@ -148,7 +149,7 @@ std::unique_ptr<LaunchConfigs> any_launch_configs(const Space& space) {
 bool has_excess(const Space& space, Partition partition, const std::vector<std::int64_t>& sizes) {
   for (std::size_t i = 0; i < sizes.size(); ++i) partition.splits[i].size = sizes[i];
   const auto configs = LaunchConfigs::of(make_kernel(space.derivation, partition), *space.hardware, Model::machine);
-  return configs && configs->mainloop().excess();
+  return configs && excess_of(configs->mainloop());
 }
 
 // True if the smallest pieces of some shape fit in the core's memory, and suit its instructions and copies.

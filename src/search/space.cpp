@@ -16,7 +16,7 @@
 #include "diagram/contains.hpp"
 #include "diagram/operands.hpp"
 #include "search/divisors.hpp"
-#include "timing/mainloop.hpp"
+#include "timing/mainloop/mainloop.hpp"
 
 namespace napkin {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "napkin/summary.hpp"
-#include "timing/mainloop.hpp"
+#include "timing/mainloop/mainloop.hpp"
 
 namespace napkin {
 

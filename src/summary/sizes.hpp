@@ -3,7 +3,7 @@
 #pragma once
 
 #include "napkin/summary.hpp"
-#include "timing/mainloop.hpp"
+#include "timing/mainloop/mainloop.hpp"
 
 namespace napkin {
 

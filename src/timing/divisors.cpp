@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "timing/launch_configs.hpp"
+#include "timing/mainloop/rows.hpp"
 
 namespace napkin {
 namespace {

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "napkin/timing.hpp"
-#include "timing/mainloop.hpp"
+#include "timing/mainloop/mainloop.hpp"
 
 namespace napkin {
 

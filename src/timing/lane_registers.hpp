@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "timing/mainloop.hpp"
+#include "timing/mainloop/mainloop.hpp"
 #include "timing/registers_beside.hpp"
 
 namespace napkin {

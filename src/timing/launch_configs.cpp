@@ -10,6 +10,8 @@
 #include "cost/figures/evaluate.hpp"
 #include "cost/model/make_cost_model.hpp"
 #include "timing/labels.hpp"
+#include "timing/mainloop/excess.hpp"
+#include "timing/mainloop/rows.hpp"
 #include "timing/occupancy.hpp"
 #include "timing/raster.hpp"
 
@@ -92,7 +94,7 @@ bool LaunchConfigs::has_registers(const RowDivision& warpgroup) const {
   return static_cast<double>(registers) <= most->value;
 }
 bool LaunchConfigs::may_run() const {
-  return (model_ == Model::ideal || !mainloop_.excess()) && has_registers(warpgroups().front());
+  return (model_ == Model::ideal || !excess_of(mainloop_)) && has_registers(warpgroups().front());
 }
 
 // True if several warps may divide the rows. An output without the row wire is written by one warp, unless warps
@@ -239,7 +241,7 @@ std::optional<LaunchTime> launch_time(const LaunchConfigs& configs, const Demand
 }
 
 std::string why_no_block(const LaunchConfigs& configs, const LaunchConfig& config) {
-  if (const auto excess = configs.mainloop().excess()) return std::string(excess->why);
+  if (const auto excess = excess_of(configs.mainloop())) return std::string(excess->why);
   const auto& chosen = config.chosen();
   const auto& occupancy = chosen.occupancy;
   const auto& most = configs.hardware().limits.registers_per_thread;

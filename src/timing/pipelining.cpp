@@ -7,6 +7,7 @@
 #include <span>
 
 #include "hardware/assumptions.hpp"
+#include "timing/mainloop/excess.hpp"
 #include "timing/occupancy.hpp"
 #include "timing/warp_instructions.hpp"
 
@@ -197,7 +198,7 @@ class Fitting {
       needs.registers_per_thread =
           (registers_of_copy_warpgroup + warpgroups * registers + warpgroups) / (warpgroups + 1);
     }
-    const auto excess = model_ == Model::machine ? mainloop_.excess() : std::nullopt;
+    const auto excess = model_ == Model::machine ? excess_of(mainloop_) : std::nullopt;
     const auto fit = excess ? Residents{0, std::string(excess->of)} : residents(needs, hardware_);
     made.occupancy.blocks = fit.blocks;
     made.occupancy.warps = fit.blocks * needs.warps;

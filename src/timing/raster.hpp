@@ -2,7 +2,7 @@
 #pragma once
 
 #include "napkin/timing.hpp"
-#include "timing/mainloop.hpp"
+#include "timing/mainloop/mainloop.hpp"
 
 namespace napkin {
 

@@ -10,7 +10,7 @@
 #include "support/catch.hpp"
 #include "support/machine.hpp"
 #include "timing/labels.hpp"
-#include "timing/mainloop.hpp"
+#include "timing/mainloop/mainloop.hpp"
 
 using namespace napkin;
 using namespace kernel_cases;

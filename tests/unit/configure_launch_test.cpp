@@ -9,7 +9,7 @@
 #include "support/machine.hpp"
 #include "timing/labels.hpp"
 #include "timing/launch.hpp"
-#include "timing/mainloop.hpp"
+#include "timing/mainloop/mainloop.hpp"
 #include "timing/pipelining.hpp"
 #include "timing/raster.hpp"
 

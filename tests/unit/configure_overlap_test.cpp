@@ -7,7 +7,7 @@
 #include "support/configured.hpp"
 #include "support/machine.hpp"
 #include "timing/launch.hpp"
-#include "timing/mainloop.hpp"
+#include "timing/mainloop/mainloop.hpp"
 #include "timing/occupancy.hpp"
 #include "timing/pipelining.hpp"
 

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "device/warps/products.hpp"
-#include "timing/mainloop.hpp"
+#include "timing/mainloop/mainloop.hpp"
 
 namespace napkin {
 namespace {

@@ -1,6 +1,6 @@
 // Finds the mainloop of a kernel: lowers the kernel without its splits below the core, and describes the operations of
 // the innermost loop and of the statements around it column by column.
-#include "timing/mainloop.hpp"
+#include "timing/mainloop/mainloop.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -8,12 +8,14 @@
 #include <map>
 #include <utility>
 
+#include "cost/reach.hpp"
 #include "diagram/contains.hpp"
 #include "loops/formats.hpp"
 #include "loops/pieces.hpp"
 #include "loops/walk.hpp"
 #include "napkin/instructions.hpp"
 #include "timing/labels.hpp"
+#include "timing/mainloop/rows.hpp"
 
 namespace napkin {
 namespace {
@@ -231,6 +233,16 @@ std::int64_t Mainloop::step_bytes(BufferId id) const {
   const auto& volume = volumes[id.index];
   const auto rows = volume.rows > 0 ? std::min(volume.rows, lengths[row.index]) : 1;
   return volume.beside * rows * napkin::row(diagram().at(nest->at(id).array).type).bytes;
+}
+
+std::vector<std::int64_t> Mainloop::shape(BufferId id, std::int64_t rows) const {
+  const auto& buffer = nest->at(id);
+  auto shape = buffer.extent;
+  const auto first = std::ranges::find_if(buffer.at, [&](const Index& index) { return moves(index, row); });
+  if (first == buffer.at.end()) return shape;
+  auto& along = shape[static_cast<std::size_t>(first - buffer.at.begin())];
+  along = rows_held(along, rows);
+  return shape;
 }
 
 bool Mainloop::keeps_any() const {

@@ -1,5 +1,7 @@
 // Finds how long the pieces of an iteration are, along which wire its rows run, and which operand of a contraction has
 // the rows.
+#include "timing/mainloop/rows.hpp"
+
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -9,7 +11,6 @@
 #include "loops/pieces.hpp"
 #include "loops/walk.hpp"
 #include "napkin/instructions.hpp"
-#include "timing/mainloop.hpp"
 
 namespace napkin {
 namespace {
@@ -300,16 +301,6 @@ std::vector<WireId> row_wires(const Mainloop& mainloop) {
     if (count == most) all.push_back(WireId{w});
   }
   return all;
-}
-
-std::vector<std::int64_t> Mainloop::shape(BufferId id, std::int64_t rows) const {
-  const auto& buffer = nest->at(id);
-  auto shape = buffer.extent;
-  const auto first = std::ranges::find_if(buffer.at, [&](const Index& index) { return moves(index, row); });
-  if (first == buffer.at.end()) return shape;
-  auto& along = shape[static_cast<std::size_t>(first - buffer.at.begin())];
-  along = rows_held(along, rows);
-  return shape;
 }
 
 void resize(Mainloop& mainloop, const Partition& partition) {

@@ -139,24 +139,10 @@ struct Mainloop {
   // Whether warpgroups issue the instructions. They wait for an instruction only when they need its result: an
   // iteration can begin while the contractions of the last one run, and ping-pong is possible.
   bool issues_together() const;
-  // Why no block can run the mainloop on any core, and which capacity is exceeded; none if a block may run. A matrix
-  // has two wires, so that an iteration has one position of all others. An instruction of a warpgroup makes all columns
-  // of a contraction's piece, and its tiles are copied by TMA.
-  struct Excess {
-    std::string_view of, why;
-  };
-  std::optional<Excess> excess() const;
   // Whether a column has two axes and none of the rows: every warp computes all of it.
   bool is_repeated(const MainloopOperation&) const;
   // Whether lanes exchange bytes of rows that were computed in 8 bits: each has two numbers of four of an instruction.
   bool exchanges_bytes(const Contraction&) const;
-
- private:
-  bool fills_fragments(const MainloopOperation&) const;
-  bool has_long_tile() const;
-  bool has_ragged_pieces() const;
-  bool has_ragged_parts() const;
-  bool has_ragged_pieces(const std::vector<const For*>& around) const;
 };
 
 // Whether a contraction begins anew in each iteration and multiplies tiles alone.
@@ -166,14 +152,7 @@ bool leads(const MainloopOperation&);
 // innermost in memory and is long enough for an instruction, else the innermost.
 WireId depth_of(const std::vector<WireId>& over, const Access& operand, const Diagram&, std::int64_t least);
 
-// Wires that may be divided among warpgroups: those that the results of most contractions have from one operand alone.
-std::vector<WireId> row_wires(const Mainloop&);
-
 // None without a core or without a contraction on its matrix units.
 std::optional<Mainloop> mainloop_of(const Kernel&, const Hardware&);
-// Measures the pieces of the nest and chooses the rows of each contraction.
-void divide_rows(Mainloop&);
-// The mainloop of a partition with the same splits in other sizes.
-void resize(Mainloop&, const Partition&);
 
 }  // namespace napkin
