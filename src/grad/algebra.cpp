@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "grad/expression.hpp"
+
 namespace napkin::grad {
 namespace {
 
@@ -118,7 +120,7 @@ Sum Algebra::normal(ExprId id) {
   if (!reduce) return opaque(id);
   const auto body = sum_of(reduce->body);
   if (reduce->reduction->combine->role == Role::add) return reduced(reduce->over, body);
-  return opaque(diagram_.intern(Reduce{reduce->reduction, reduce->over, expression(body)}));
+  return opaque(diagram_.intern(Reduce{reduce->reduction, reduce->over, expression(*this, body)}));
 }
 
 Sum Algebra::normal(ExprId id, const Apply& apply) {
@@ -155,7 +157,7 @@ Sum Algebra::normal(ExprId id, const Apply& apply) {
       return opaque(id);
     default: {
       auto arguments = apply.arguments;
-      for (auto& one : arguments) one = expression(Sum(sum_of(one)));
+      for (auto& one : arguments) one = expression(*this, Sum(sum_of(one)));
       return opaque(this->apply(*apply.function, std::move(arguments)));
     }
   }
@@ -179,14 +181,14 @@ Sum Algebra::root(ExprId base, double exponent) {
   if (is_whole(exponent)) return {to_power(single(sum), exponent)};
   const bool alone =
       sum.size() == 1 && sum[0].coefficient == 1 && sum[0].factors.size() == 1 && sum[0].factors.begin()->second == 1;
-  return {{1, {{alone ? sum[0].factors.begin()->first : expression(sum), exponent}}}};
+  return {{1, {{alone ? sum[0].factors.begin()->first : expression(*this, sum), exponent}}}};
 }
 
 Sum Algebra::exponential(const Apply& apply) {
   Product made;
   for (const auto& term : Sum(sum_of(apply.arguments[0]))) {
     const double own = term.factors.empty() ? 1 : term.coefficient;
-    const auto part = this->apply(*apply.function, {expression(Product{term.coefficient / own, term.factors})});
+    const auto part = this->apply(*apply.function, {expression(*this, Product{term.coefficient / own, term.factors})});
     made = times(made, term.factors.empty() ? Product{std::exp(apply.function->scale * term.coefficient)}
                                             : Product{1, {{part, own}}});
   }
@@ -197,7 +199,7 @@ Sum Algebra::exponential(const Apply& apply) {
 Sum Algebra::logarithm(ExprId id, const Apply& apply) {
   const auto inside = sum_of(apply.arguments[0]);
   if (inside.size() != 1)
-    return inside.empty() ? opaque(id) : opaque(this->apply(*apply.function, {expression(inside)}));
+    return inside.empty() ? opaque(id) : opaque(this->apply(*apply.function, {expression(*this, inside)}));
   Sum sum;
   auto rest = inside[0];
   std::erase_if(rest.factors, [&](const auto& factor) {
@@ -210,7 +212,7 @@ Sum Algebra::logarithm(ExprId id, const Apply& apply) {
   if (rest.factors.empty()) {
     add(sum, Product{std::log(rest.coefficient) / apply.function->scale});
   } else {
-    add(sum, Product{1, {{this->apply(*apply.function, {expression(rest)}), 1}}});
+    add(sum, Product{1, {{this->apply(*apply.function, {expression(*this, rest)}), 1}}});
   }
   return sum;
 }
@@ -225,7 +227,8 @@ Sum Algebra::choice(const Apply& apply) {
   };
   if (otherwise.empty()) return guarded(apply.arguments[0], then);
   if (then.empty()) return guarded(this->apply("not", {apply.arguments[0]}), otherwise);
-  return opaque(this->apply(*apply.function, {apply.arguments[0], expression(then), expression(otherwise)}));
+  return opaque(
+      this->apply(*apply.function, {apply.arguments[0], expression(*this, then), expression(*this, otherwise)}));
 }
 
 Product Algebra::single(const Sum& sum) {
@@ -235,7 +238,7 @@ Product Algebra::single(const Sum& sum) {
   if (std::ranges::all_of(sum, [](const Product& product) { return product.coefficient < 0; })) shared.coefficient = -1;
   Sum inner;
   for (const auto& product : sum) add(inner, times(product, to_power(shared, -1)));
-  return times(shared, {1, {{inner_sum(inner), 1}}});
+  return times(shared, {1, {{inner_sum(*this, inner), 1}}});
 }
 
 Sum Algebra::reduced(const std::vector<WireId>& over, const Sum& sum) {
@@ -282,7 +285,7 @@ Sum Algebra::reduced(const std::vector<WireId>& over, const Product& product) {
     }
   }
   std::ranges::sort(wires);
-  return {times(outside, {1, {{diagram_.intern(Reduce{find_reduction("sum"), wires, expression(inside)}), 1}}})};
+  return {times(outside, {1, {{diagram_.intern(Reduce{find_reduction("sum"), wires, expression(*this, inside)}), 1}}})};
 }
 
 }  // namespace napkin::grad

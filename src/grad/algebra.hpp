@@ -24,8 +24,6 @@ class Algebra {
 
   // exp(a + b) is exp(a) exp(b), so that a maximum that a file subtracts in an exponent cancels by itself.
   const Sum& sum_of(ExprId);
-  ExprId expression(const Sum&);
-  ExprId expression(const Product&);
   Product single(const Sum&);  // with what all terms share in front of them
   Sum reduced(const std::vector<WireId>& over, const Product&);
   Sum reduced(const std::vector<WireId>& over, const Sum&);
@@ -47,9 +45,6 @@ class Algebra {
   Sum logarithm(ExprId, const Apply&);
   Sum choice(const Apply&);
   Sum opaque(ExprId);
-  ExprId inner_sum(const Sum&);
-  ExprId raised(ExprId, double exponent);
-  void merge_exponentials(std::map<ExprId, double>&);
 
   Diagram& diagram_;
   std::map<ExprId, Sum> sums_;

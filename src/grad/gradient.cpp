@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "grad/backward.hpp"
+#include "grad/expression.hpp"
 #include "grad/reverse.hpp"
 #include "napkin/grad.hpp"
 
@@ -184,7 +185,7 @@ class Differentiation {
         [this](const std::vector<WireId>& over, const Product& product) { return reassociated(all_, over, product); },
         [this](const std::string& name, const std::vector<WireId>& wires, const Sum& value) {
           const auto array = all_.array(name, Datatype::f32, wires);
-          all_.made.push_back({array, all_.algebra.expression(value), nowhere});
+          all_.made.push_back({array, expression(all_.algebra, value), nowhere});
           all_.between.insert(array);
           return array;
         }};
@@ -216,7 +217,7 @@ class Differentiation {
     const auto made =
         all_.array(all_.unused("d" + all_.diagram.at(array).name), gradient_type(all_.diagram.at(array).type),
                    std::vector<WireId>(all_.diagram.at(array).wires));
-    all_.made.push_back({made, all_.algebra.expression(received), nowhere});
+    all_.made.push_back({made, expression(all_.algebra, received), nowhere});
     all_.values[made] = received;
     made_[array] = made;
     gradient_of_[made] = array;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "grad/backward.hpp"
+#include "grad/expression.hpp"
 
 namespace napkin::grad {
 namespace {
@@ -85,7 +86,7 @@ std::string equation(Backward& all, const Product& plain, const Product& found) 
   Product left, right;
   for (const auto& [factor, exponent] : times(plain, to_power(found, -1)).factors)
     (exponent > 0 ? left : right).factors[factor] = std::abs(exponent);
-  const auto text = [&](const Product& product) { return in_axes(all.diagram, all.algebra.expression(product)); };
+  const auto text = [&](const Product& product) { return in_axes(all.diagram, expression(all.algebra, product)); };
   return text(left) + " = " + text(right);
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "grad/backward.hpp"
+#include "grad/expression.hpp"
 #include "grad/substitute.hpp"
 
 namespace napkin::grad {
@@ -54,10 +55,10 @@ bool replace_sum(Backward& all, std::vector<Statement>& statements, std::size_t 
   bool any = false;
   for (; i < statements.size(); ++i) {
     auto& statement = statements[i];
-    const auto normal = all.algebra.expression(Sum(all.algebra.sum_of(statement.value)));
+    const auto normal = expression(all.algebra, Sum(all.algebra.sum_of(statement.value)));
     const auto made = replaced(all.diagram, normal, {{sum, exponential}});
     if (made == normal) continue;
-    statement.value = all.algebra.expression(Sum(all.algebra.sum_of(made)));
+    statement.value = expression(all.algebra, Sum(all.algebra.sum_of(made)));
     all.rewritten.insert(statement.output);
     any = true;
   }
@@ -93,7 +94,7 @@ bool save_statement(Backward& all, ArrayId array) {
 }
 
 std::optional<ExprId> sum_in(Backward& all, const Statement& statement) {
-  return find_sum(all.algebra, all.algebra.expression(Sum(all.algebra.sum_of(statement.value))));
+  return find_sum(all.algebra, expression(all.algebra, Sum(all.algebra.sum_of(statement.value))));
 }
 ArrayId array_for(Backward& all, const std::string& name, ExprId sum) {
   const auto wires = all.algebra.free(sum);

@@ -1,4 +1,4 @@
-// What normal forms are made for, with respect to one streamed wire.
+// What expressions depend on, with respect to one streamed wire, and whether they are ever negative.
 //
 // A normal form is an expression as a sum of terms, each a product of powers of atoms and one exponential (normal.hpp).
 // It exists to answer one question about a streamed wire: does an expression separate into what a piece of the wire
