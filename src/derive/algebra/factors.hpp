@@ -1,11 +1,12 @@
-// Functions of normal forms. A function of a product is rewritten factor by factor if this separates pieces from
-// finished reductions.
+// Products and functions of normal forms. A function of a product is rewritten factor by factor if this separates
+// pieces from finished reductions.
 #pragma once
 
 #include "derive/algebra/algebra.hpp"
 
 namespace napkin {
 
+Sum multiplied(Algebra&, const Sum&, const Sum&);
 Sum raised(Algebra&, const Sum&, double power);
 Sum rooted(Algebra&, const Apply& root, const Sum&, double power);
 // exp(by * sum): logarithms in the exponent become factors, and constants go into the coefficient.

@@ -9,7 +9,6 @@
 #include "derive/algebra/build.hpp"
 #include "derive/algebra/casts.hpp"
 #include "derive/algebra/factors.hpp"
-#include "derive/algebra/products.hpp"
 #include "diagram/match.hpp"
 #include "diagram/order.hpp"
 
