@@ -8,7 +8,6 @@
 #include <map>
 #include <utility>
 
-#include "cost/reach.hpp"
 #include "diagram/contains.hpp"
 #include "loops/formats.hpp"
 #include "loops/pieces.hpp"
