@@ -146,6 +146,28 @@ TEST_CASE("no two headers define a type of the same name", "[tree]") {
   CHECK(defined.size() > 200);
 }
 
+// A class whose functions are spread over files is a folder of global variables to whoever reads one of them.
+TEST_CASE("no class is defined over several files", "[tree]") {
+  static const std::regex opening("^namespace (napkin[a-z:]*) \\{|^\\w[^=({]*\\b([A-Z]\\w*)::~?\\w+\\(");
+  std::map<std::string, fs::path> defined;
+  for (const auto& path : files_below({"src"}, {".cpp"})) {
+    std::istringstream lines(text_of(path));
+    std::string space;
+    for (std::string line; std::getline(lines, line);) {
+      std::smatch found;
+      if (!std::regex_search(line, found, opening)) continue;
+      if (found[1].matched) {
+        space = found[1];
+        continue;
+      }
+      const auto [other, fresh] = defined.emplace(space + "::" + found[2].str(), path);
+      CAPTURE(path, other->second, other->first);
+      CHECK(other->second == path);
+    }
+  }
+  CHECK(defined.size() > 50);
+}
+
 TEST_CASE("a stage may include only stages that stand before it", "[tree]") {
   std::set<std::string> before;
   for (const auto& stage : stages) {
