@@ -123,47 +123,47 @@ TEST_CASE("stages include only what they may", "[tree]") {
   }
 }
 
+// Types with their namespaces, and the files that define them or functions of theirs. `opening` is a line that opens a
+// namespace, the first group, or such a definition, the second one.
+std::vector<std::pair<std::string, fs::path>> definitions(const std::vector<fs::path>& files,
+                                                          const std::regex& opening) {
+  std::vector<std::pair<std::string, fs::path>> all;
+  for (const auto& path : files) {
+    std::istringstream lines(text_of(path));
+    std::string space;
+    for (std::string line; std::getline(lines, line);) {
+      std::smatch found;
+      if (!std::regex_search(line, found, opening)) continue;
+      if (found[1].matched)
+        space = found[1];
+      else
+        all.emplace_back(space + "::" + found[2].str(), path);
+    }
+  }
+  return all;
+}
+
 // Two classes of one name are one to the linker, which keeps whichever it meets first of their functions.
 TEST_CASE("no two headers define a type of the same name", "[tree]") {
   static const std::regex opening(
       "^(?:namespace (napkin[a-z:]*) \\{|(?:struct|class|enum class|enum) (\\w+)(?: [^;{]*)?\\{)");
   std::map<std::string, fs::path> defined;
-  for (const auto& path : files_below({"include", "src"}, {".hpp"})) {
-    std::istringstream lines(text_of(path));
-    std::string space;
-    for (std::string line; std::getline(lines, line);) {
-      std::smatch found;
-      if (!std::regex_search(line, found, opening)) continue;
-      if (found[1].matched) {
-        space = found[1];
-        continue;
-      }
-      const auto [other, fresh] = defined.emplace(space + "::" + found[2].str(), path);
-      CAPTURE(path, other->second, other->first);
-      CHECK(fresh);
-    }
+  for (const auto& [name, path] : definitions(files_below({"include", "src"}, {".hpp"}), opening)) {
+    const auto [other, fresh] = defined.emplace(name, path);
+    CAPTURE(path, other->second, other->first);
+    CHECK(fresh);
   }
   CHECK(defined.size() > 200);
 }
 
-// A class whose functions are spread over files is a folder of global variables to whoever reads one of them.
+// Whoever reads one file of a class that several files define has to know the others.
 TEST_CASE("no class is defined over several files", "[tree]") {
   static const std::regex opening("^namespace (napkin[a-z:]*) \\{|^\\w[^=({]*\\b([A-Z]\\w*)::~?\\w+\\(");
   std::map<std::string, fs::path> defined;
-  for (const auto& path : files_below({"src"}, {".cpp"})) {
-    std::istringstream lines(text_of(path));
-    std::string space;
-    for (std::string line; std::getline(lines, line);) {
-      std::smatch found;
-      if (!std::regex_search(line, found, opening)) continue;
-      if (found[1].matched) {
-        space = found[1];
-        continue;
-      }
-      const auto [other, fresh] = defined.emplace(space + "::" + found[2].str(), path);
-      CAPTURE(path, other->second, other->first);
-      CHECK(other->second == path);
-    }
+  for (const auto& [name, path] : definitions(files_below({"src"}, {".cpp"}), opening)) {
+    const auto& first = defined.emplace(name, path).first->second;
+    CAPTURE(path, first, name);
+    CHECK(first == path);
   }
   CHECK(defined.size() > 50);
 }

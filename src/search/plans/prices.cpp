@@ -131,8 +131,7 @@ std::optional<LeastPrices::Root> LeastPrices::root(ArrayId array, const Statemen
 }
 
 // Returns the seconds of all contractions. Equal contractions count once.
-double LeastPrices::contracting(const Statements& computed) const {
-  const auto masked = masks_.of(computed);
+double LeastPrices::contracting(const Statements& computed, const MaskedWires& masked) const {
   double all = 0;
   std::set<std::pair<Root, Root>> done;
   for (auto i = computed._Find_first(); i < computed.size(); i = computed._Find_next(i))
@@ -172,12 +171,19 @@ double LeastPrices::busy(const Cut& cut) const {
   return std::min(1.0, blocks / static_cast<double>(hardware_.total(*hardware_.core)));
 }
 
-Price LeastPrices::of(const Cut& cut) const { return price(cut, contracting(cut.computed) / busy(cut)); }
-Price LeastPrices::of_transfers(const Cut& cut) const { return price(cut, 0); }
-
-// Returns how many values of each array the kernel reads from outside or saves, without what masks may leave out.
-std::map<ArrayId, double> LeastPrices::crossing(const Cut& cut) const {
+Price LeastPrices::of(const Cut& cut) const {
   const auto masked = masks_.of(cut.computed);
+  return price(moved(cut, masked), contracting(cut.computed, masked) / busy(cut));
+}
+
+// Plans are worth their bytes, also on machines whose levels count values.
+double LeastPrices::worth_of_transfers(const Cut& cut) const {
+  const auto moved = this->moved(cut, masks_.of(cut.computed));
+  return goal_.objective == Objective::transfers ? moved.bytes : price(moved, 0).objective;
+}
+
+// Returns what the kernel reads from outside or saves, without what masks may leave out.
+LeastPrices::Moved LeastPrices::moved(const Cut& cut, const MaskedWires& masked) const {
   std::map<ArrayId, double> crossing;
   for (auto i = cut.computed._Find_first(); i < cut.computed.size(); i = cut.computed._Find_next(i)) {
     const auto output = diagram_.statements[i].output;
@@ -192,20 +198,20 @@ std::map<ArrayId, double> LeastPrices::crossing(const Cut& cut) const {
     for (const auto wire : diagram_.at(output).wires)
       crossing[output] *= static_cast<double>(diagram_.size(wire).value_or(1));
   }
-  return crossing;
+  Moved all;
+  for (const auto& [array, count] : crossing) {
+    all.values += count;
+    all.bytes += count * diagram_.at(array).width();
+  }
+  return all;
 }
 
-Price LeastPrices::price(const Cut& cut, double seconds_contracting) const {
-  double values = 0, bytes = 0;
-  for (const auto& [array, count] : crossing(cut)) {
-    values += count;
-    bytes += count * diagram_.at(array).width();
-  }
-  Price least{0, hardware_.levels.at(1).in_values ? values : bytes};
+Price LeastPrices::price(const Moved& moved, double seconds_contracting) const {
+  Price least{0, hardware_.levels.at(1).in_values ? moved.values : moved.bytes};
   double time = seconds_contracting, joules = 0;
   bool priced = true;
   for (std::size_t level = 1; level < hardware_.levels.size(); ++level) {
-    const double crossing = hardware_.levels[level - 1].together ? 0 : bytes;  // all may be at home
+    const double crossing = hardware_.levels[level - 1].together ? 0 : moved.bytes;  // all may be at home
     time = std::max(time, seconds(crossing, hardware_.levels[level].bandwidth, goal_.model));
     const auto& energy = hardware_.levels[level].energy_per_byte;
     if (level <= hardware_.core.value_or(level)) joules += crossing * (energy ? energy->value : 0);
@@ -224,8 +230,7 @@ double least_worth(const Diagram& diagram, const Hardware& hardware, const Goal&
   Cut all{needed_statements(diagram), {}};
   for (std::size_t i = 0; i < diagram.statements.size(); ++i)
     all.saved[i] = std::ranges::find(diagram.outputs, diagram.statements[i].output) != diagram.outputs.end();
-  const auto least = LeastPrices(diagram, hardware, goal).of_transfers(all);
-  return goal.objective == Objective::transfers ? least.transfers : least.objective;
+  return LeastPrices(diagram, hardware, goal).worth_of_transfers(all);
 }
 
 }  // namespace napkin

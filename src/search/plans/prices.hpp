@@ -30,8 +30,9 @@ class LeastPrices {
  public:
   LeastPrices(const Diagram&, const Hardware&, const Goal&);
   Price of(const Cut&) const;
-  // The same without the contractions, which another form of the same results may not have.
-  Price of_transfers(const Cut&) const;
+  // What a plan is worth whose kernels move together what this one moves, without its contractions, which another form
+  // of the same results may not have.
+  double worth_of_transfers(const Cut&) const;
 
  private:
   // A sum of products of two arrays that both vary along all wires that it sums over.
@@ -55,13 +56,16 @@ class LeastPrices {
   void read(std::size_t statement, ExprId);
   double reached(const Access&) const;
   std::optional<Root> root(ArrayId, const Statements& computed) const;
-  double contracting(const Statements& computed) const;  // seconds with all cores busy
+  double contracting(const Statements& computed, const MaskedWires&) const;  // seconds with all cores busy
   // An upper bound of the share of the cores that have a block. Blocks split wires that every result has and that
   // nothing reduces over.
   double busy(const Cut&) const;
   double rate(int bytes) const;  // upper bound of operations per second for types at least this wide
-  std::map<ArrayId, double> crossing(const Cut&) const;
-  Price price(const Cut&, double seconds_contracting) const;
+  struct Moved {
+    double values = 0, bytes = 0;
+  };
+  Moved moved(const Cut&, const MaskedWires&) const;
+  Price price(const Moved&, double seconds_contracting) const;
 
   const Diagram& diagram_;
   const Hardware& hardware_;
