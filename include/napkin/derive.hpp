@@ -92,6 +92,8 @@ struct Derivation {
   std::vector<Verdict> verdicts;        // one per wire, in the order of first use
   const Verdict* find(WireId) const;
 };
+// The arrays that these statements make and that are outputs of the diagram or read by its other statements.
+std::vector<ArrayId> outputs_of(const Diagram&, std::span<const StatementId> statements);
 // The statements must be in the order of the diagram. The function is total: a wire that cannot be grouped or streamed
 // gets a refusal.
 Derivation derive(const Diagram&, std::span<const StatementId> statements);

@@ -27,18 +27,6 @@ std::vector<ArrayId> inputs_of(const Derivation& derivation) {
   return all;
 }
 
-// The arrays that these statements make and that are outputs of the diagram or read by other statements.
-std::vector<ArrayId> outputs_of(const Diagram& diagram, const std::vector<StatementId>& statements) {
-  std::set<ArrayId> wanted(diagram.outputs.begin(), diagram.outputs.end());
-  for (std::uint32_t i = 0; i < diagram.statements.size(); ++i)
-    if (std::ranges::find(statements, StatementId{i}) == statements.end())
-      for (const auto array : arrays_read(diagram, diagram.statements[i].value)) wanted.insert(array);
-  std::vector<ArrayId> all;
-  for (const auto id : statements)
-    if (wanted.contains(diagram.at(id).output)) all.push_back(diagram.at(id).output);
-  return all;
-}
-
 std::vector<WireId> wires_in_order(const Derivation& derivation) {
   std::vector<WireId> all;
   const auto add = [&](WireId wire) {
@@ -179,8 +167,19 @@ const Verdict* Derivation::find(WireId wire) const {
   return found == verdicts.end() ? nullptr : &*found;
 }
 
+std::vector<ArrayId> outputs_of(const Diagram& diagram, std::span<const StatementId> statements) {
+  std::set<ArrayId> wanted(diagram.outputs.begin(), diagram.outputs.end());
+  for (std::uint32_t i = 0; i < diagram.statements.size(); ++i)
+    if (std::ranges::find(statements, StatementId{i}) == statements.end())
+      for (const auto array : arrays_read(diagram, diagram.statements[i].value)) wanted.insert(array);
+  std::vector<ArrayId> all;
+  for (const auto id : statements)
+    if (wanted.contains(diagram.at(id).output)) all.push_back(diagram.at(id).output);
+  return all;
+}
+
 Derivation derive(const Diagram& diagram, std::span<const StatementId> statements) {
-  return derive(diagram, statements, outputs_of(diagram, {statements.begin(), statements.end()}));
+  return derive(diagram, statements, outputs_of(diagram, statements));
 }
 
 Derivation derive(const Diagram& diagram, std::span<const StatementId> statements, std::vector<ArrayId> outputs) {

@@ -241,10 +241,10 @@ class Division {
     if (!made) return {};
     auto& [divided, partial, merging] = *made;
     if (allowed.left <= 0) return {{}, partial.least_s + merging.least_s};
-    auto first = search_half(partial, seconds - merging.least_s, allowed);
+    auto first = search_half(partial, divided.diagram, seconds - merging.least_s, allowed);
     const auto least_s = first.left_s.value_or(first.found ? time(*first.found) : 0);
     if (!first.found) return {{}, first.left_s ? std::optional(least_s + merging.least_s) : std::nullopt};
-    auto second = search_half(merging, seconds - time(*first.found), allowed);
+    auto second = search_half(merging, divided.diagram, seconds - time(*first.found), allowed);
     const auto all_s = least_s + second.left_s.value_or(second.found ? time(*second.found) : 0);
     if (!second.found) return {{}, second.left_s ? std::optional(all_s) : std::nullopt};
     Trial trial{{parts.wire, parts.number}, divided, std::move(*first.found), std::move(*second.found), all_s};
@@ -258,9 +258,10 @@ class Division {
     return known->second;
   }
   // Finds nothing if the half takes longer than `most_s`.
-  Outcome<Found> search_half(Half& half, double most_s, Allowed allowed) {
+  Outcome<Found> search_half(Half& half, const Diagram& diagram, double most_s, Allowed allowed) {
     constexpr double rounding = 1 + 1e-9;
     if (half.least_s > most_s * rounding) return {};
+    derive_half(half, diagram, hardware_);
     const auto ranking = rank_half(half, most_s * rounding, std::min(allowed.each, allowed.left));
     found_.evaluated += ranking.statistics.evaluated, allowed.left -= ranking.statistics.evaluated;
     Outcome<Found> made;

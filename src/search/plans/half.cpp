@@ -9,17 +9,24 @@
 
 namespace napkin {
 
-Half half(const Diagram& diagram, const std::vector<StatementId>& statements, const Hardware& hardware,
-          const Goal& goal) {
-  Half made{std::make_shared<const Derivation>(derive(diagram, statements)), {}};
-  Cut cut;
+Half half(const Diagram& diagram, const std::vector<StatementId>& statements, const LeastPrices& least) {
+  Half made;
+  const auto outputs = outputs_of(diagram, statements);
   for (const auto statement : statements) {
-    cut.computed.set(statement.index);
-    cut.saved[statement.index] = std::ranges::count(made.derivation->outputs, diagram.at(statement).output) > 0;
+    made.cut.computed.set(statement.index);
+    made.cut.saved[statement.index] = std::ranges::count(outputs, diagram.at(statement).output) > 0;
   }
-  made.alike = likeness(diagram, cut, diagram.in_parts && has_parts(*made.derivation, hardware));
-  made.least_s = LeastPrices(diagram, hardware, goal).of(cut).objective;
+  made.least_s = least.of(made.cut).objective;
   return made;
+}
+
+void derive_half(Half& half, const Diagram& diagram, const Hardware& hardware) {
+  if (half.derivation) return;
+  std::vector<StatementId> statements;
+  for (std::uint32_t i = 0; i < diagram.statements.size(); ++i)
+    if (half.cut.computed[i]) statements.push_back({i});
+  half.derivation = std::make_shared<const Derivation>(derive(diagram, statements));
+  half.alike = likeness(diagram, half.cut, diagram.in_parts && has_parts(*half.derivation, hardware));
 }
 
 const Space& space(Half& half, const Hardware& hardware, const Goal& goal) {
@@ -31,8 +38,8 @@ std::optional<Halves> halves(const Diagram& diagram, const Derivation& fused, Wi
                              const Hardware& hardware, const Goal& goal) {
   auto made = divide(diagram, fused, wire, parts);
   if (!made || made->parts.empty()) return std::nullopt;
-  auto partial = half(made->diagram, made->parts, hardware, goal);
-  auto merging = half(made->diagram, made->merging, hardware, goal);
+  const LeastPrices least(made->diagram, hardware, goal);
+  auto partial = half(made->diagram, made->parts, least), merging = half(made->diagram, made->merging, least);
   return Halves{std::move(*made), std::move(partial), std::move(merging)};
 }
 

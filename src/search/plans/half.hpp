@@ -7,16 +7,21 @@
 
 #include "derive/streams/divide.hpp"
 #include "search/plans/likeness.hpp"
+#include "search/plans/prices.hpp"
 
 namespace napkin {
 
 struct Half {
-  std::shared_ptr<const Derivation> derivation;
-  Likeness alike;
-  double least_s = 0;            // lower bound of its time
-  std::optional<Space> space{};  // made when it is first searched
+  Cut cut;
+  double least_s = 0;  // lower bound of its time
+  // Made when it is first searched, because the lower bound rules out most halves.
+  std::shared_ptr<const Derivation> derivation{};
+  Likeness alike{};
+  std::optional<Space> space{};
 };
-Half half(const Diagram&, const std::vector<StatementId>&, const Hardware&, const Goal&);
+Half half(const Diagram&, const std::vector<StatementId>&, const LeastPrices&);
+// Derives a half of this diagram, unless that was done before.
+void derive_half(Half&, const Diagram&, const Hardware&);
 const Space& space(Half&, const Hardware&, const Goal&);
 
 // The two kernels of a division of a wire into `parts`; none if there is no such division.

@@ -11,14 +11,14 @@ namespace napkin {
 std::optional<FoundPlan> Parting::part(std::size_t kernel, std::size_t at, double most_s) const {
   const auto& fused = *whole_.kernels[kernel].best.front().kernel.derivation;
   const auto middle = fused.statements.begin() + static_cast<std::ptrdiff_t>(at);
-  const auto first = half(whole_.diagram, {fused.statements.begin(), middle}, hardware_, goal_);
-  const auto second = half(whole_.diagram, {middle, fused.statements.end()}, hardware_, goal_);
+  auto first = half(whole_.diagram, {fused.statements.begin(), middle}, least_);
+  auto second = half(whole_.diagram, {middle, fused.statements.end()}, least_);
   const double others = *whole_.cost.time_s - *whole_.cost.kernels[kernel].time_s;
   // A division may fuse one of the two with a kernel beside it, which then makes or reads the same arrays anyway.
   if (others + std::min(first.least_s, second.least_s) >= most_s) return std::nullopt;
   std::vector<Found> both;
   double open_s = 0;
-  for (const auto* one : {&first, &second}) {
+  for (auto* one : {&first, &second}) {
     both.push_back(searched(*one));
     const auto& best = both.back().best;
     if (best.empty() || !best[0].cost.time_s || !best[0].cost.overruns.empty()) return std::nullopt;
@@ -29,7 +29,8 @@ std::optional<FoundPlan> Parting::part(std::size_t kernel, std::size_t at, doubl
   return made;
 }
 
-Found Parting::searched(const Half& half) const {
+Found Parting::searched(Half& half) const {
+  derive_half(half, whole_.diagram, hardware_);
   const auto budget = patient(50'000, goal_);
   const auto space = make_space(half.derivation, hardware_, goal_);
   if (goal_.top > 1) return found(space, goal_, rank, budget);

@@ -14,7 +14,7 @@ namespace napkin {
 class Parting {
  public:
   Parting(const FoundPlan& whole, const Hardware& hardware, const Goal& goal, Searched& searched)
-      : whole_(whole), hardware_(hardware), goal_(goal), searched_(searched) {}
+      : whole_(whole), hardware_(hardware), goal_(goal), searched_(searched), least_(whole.diagram, hardware, goal) {}
 
   // The second kernel gets the statements from index `at` on. None if even the smaller of their lower bounds
   // makes the plan take `most_s` seconds or longer, or if they do not fit.
@@ -23,7 +23,7 @@ class Parting {
   bool is_alone(std::size_t kernel) const;
 
  private:
-  Found searched(const Half&) const;
+  Found searched(Half&) const;
   FoundPlan with(std::size_t kernel, std::vector<Found> both) const;
   std::size_t after_producers(const Found& half, std::size_t kernel) const;
 
@@ -31,6 +31,7 @@ class Parting {
   const Hardware& hardware_;
   const Goal& goal_;
   Searched& searched_;
+  LeastPrices least_;
 };
 
 }  // namespace napkin
