@@ -116,7 +116,8 @@ std::string level_words(const Analysis& analysis, const KernelCost& cost, const 
                           level_name(analysis, core), held(static_cast<double>(chosen.shared_bytes)),
                           plural(chosen.stages, "stage"));
   if (!analysis.hardware.caches.empty())
-    text += fmt::format(". What it moves comes through {}", analysis.hardware.caches.front().name);
+    text += fmt::format(". What it moves comes through {}, which `at peak` leaves out",
+                        analysis.hardware.caches.front().name);
   if (core < cost.levels.size())
     text += fmt::format(
         ". {}: the table counts what each warp reads by itself; instructions read for several warps at once",

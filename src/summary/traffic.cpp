@@ -22,16 +22,19 @@ double once(const ArrayCost& array) {
   return array.times > 1 ? bytes / array.times : bytes;
 }
 
-// Returns for an array that a block loads the share of blocks that load it from memory.
+// Returns the share of what blocks load of an array that comes from memory. Each tile counts by its bytes, because two
+// reads of an array may have tiles that differ in which blocks read them.
 double share_from_memory(const LaunchConfigs& configs, const ArrayCost& array) {
   const auto& mainloop = configs.mainloop();
-  double share = 0;
-  for (std::uint32_t i = 0; i < mainloop.nest->buffers.size(); ++i) {
-    const auto& buffer = mainloop.nest->buffers[i];
-    if (buffer.level == mainloop.core && mainloop.diagram().at(buffer.array).name == array.array)
-      share = std::max(share, first_readers(mainloop, BufferId{i}, configs.hardware()));
-  }
-  return share > 0 ? share : 1;
+  double all = 0, first = 0;
+  const auto add = [&](BufferId tile, double times) {
+    if (mainloop.diagram().at(mainloop.nest->at(tile).array).name != array.array) return;
+    const double bytes = times * mainloop.moved(tile, true);
+    all += bytes, first += bytes * first_readers(mainloop, tile, configs.hardware());
+  };
+  for (const auto tile : mainloop.streamed) add(tile, 1);
+  for (const auto& edge : mainloop.edges) add(edge.buffer, edge.around.times);
+  return all > 0 ? first / all : 1;
 }
 
 // Returns the share of repeated reads that the cache serves: the share of what is moved once that fits into it.

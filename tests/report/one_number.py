@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Every quantity of a launch has one number in the whole report: the page of `analyze` says in text and in HTML what JSON
-says, JSON agrees with itself, no share passes 100 %, and a page of one kernel has at most 45 lines. Before that it
+says, JSON agrees with itself, no share passes 100 %, no memory moves more than its bandwidth allows, and a page of one kernel has
+at most 45 lines. Before that it
 changes every number of one page, and expects to be told.
 
     tests/report/one_number.py --napkin build/release/napkin
@@ -8,6 +9,7 @@ changes every number of one page, and expects to be told.
 """
 import argparse
 import concurrent.futures
+import functools
 import html
 import json
 import math
@@ -203,6 +205,30 @@ def of_kernel(kernel):
     yield "waves", kernel["tile"]["waves"], made["launch"]["waves"]
 
 
+@functools.lru_cache(maxsize=None)
+def fastest(napkin, machine):
+    """Bytes per second at most from memory and from the cache in front of it; None where the profile has no number."""
+    ran = subprocess.run([napkin, "targets", machine, "--format", "json"], capture_output=True, text=True, check=True)
+    target = json.loads(ran.stdout)
+    numbers = {one["path"]: one["value"] for one in target["numbers"] if "value" in one}
+
+    def most(path):
+        rates = [value for name, value in numbers.items() if name in (path + ".datasheet", path + ".sustained")]
+        return max(rates, default=None)
+
+    level = target["levels"][1]["name"]
+    caches = sorted({name.split(".")[1] for name in numbers if name.startswith("caches.")})
+    return most("levels.%s.bandwidth" % level), most("caches.%s.bandwidth" % caches[0]) if caches else None
+
+
+def too_fast(report, rates):
+    """What a kernel moves from memory or from the cache faster than the profile allows."""
+    for at, kernel in enumerate(report["kernels"], 1):
+        for what, rate in zip(("dram_bytes", "cache_bytes"), rates):
+            if rate and kernel[what] and kernel[what] > kernel["time_s"] * rate * (1 + 1e-9):
+                yield "kernel %d: %s in %.4g s are more than %.4g B/s" % (at, what, kernel["time_s"], rate)
+
+
 def against_itself(report):
     found, summary = [], report["summary"]
     products = any(unit["unit"] == "tensor" and unit["operations"] for k in report["kernels"] for unit in k["units"])
@@ -251,7 +277,7 @@ def facts_against(made, text):
 def check(options, example, machine):
     report = json.loads(run(options, example, machine, "json"))
     page = run(options, example, machine, "text")
-    found = against_itself(report) + against_text(report, page)
+    found = against_itself(report) + against_text(report, page) + list(too_fast(report, fastest(options.napkin, machine)))
     if options.html:
         text = run(options, example, machine, "html")
         shown, said = sections_of_html(text), sections(page)
@@ -293,6 +319,9 @@ def self_test(options, example, machine):
         tried += 1
         if not against_itself(other):
             missed.append(key)
+    tried += 1
+    if not list(too_fast(report, (1.0, None))):
+        missed.append("too fast")
     print("%d numbers changed, %d not noticed" % (tried, len(missed)))
     return ["not noticed: " + line for line in missed] + (["too few numbers"] if tried < 15 else [])
 
@@ -314,6 +343,7 @@ def main():
         failed += 1
     jobs = [(os.path.join(ROOT, "examples", example), machine) for example in options.examples
             for machine in (planned.machines_of(example)[-1:] if options.planned else options.machines)]
+    jobs += [(os.path.join(ROOT, "tests/report/latent_attention.nap"), machine) for machine in options.machines[:1]]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for (example, machine), found in zip(jobs, pool.map(lambda job: check(options, *job), jobs)):
             failed += bool(found)
