@@ -74,6 +74,19 @@ TEST_CASE("a row that fits stays in the registers of so many warps as it needs")
   CHECK(distributed(normalized(16384), by_rows).values() == 32);
 }
 
+TEST_CASE("every lane of a warp has a part of a short row") {
+  const auto vectors = [](std::int64_t x) {
+    const auto rows = distributed(normalized(x), "group r 1 at smem");
+    return std::pair(rows.vector, rows.vectors);
+  };
+  CHECK(vectors(256) == std::pair<std::int64_t, std::int64_t>(8, 1));
+  CHECK(vectors(129) == std::pair<std::int64_t, std::int64_t>(8, 1));
+  CHECK(vectors(128) == std::pair<std::int64_t, std::int64_t>(4, 1));
+  CHECK(vectors(65) == std::pair<std::int64_t, std::int64_t>(4, 1));
+  CHECK(vectors(64) == std::pair<std::int64_t, std::int64_t>(2, 1));
+  CHECK(vectors(20) == std::pair<std::int64_t, std::int64_t>(1, 1));
+}
+
 TEST_CASE("a row too long for registers that may not be streamed stands in shared memory") {
   const auto by_row = "group r 1 at smem";
   const auto rows = distributed(normalized(50000), by_row);
@@ -115,6 +128,21 @@ TEST_CASE("rows of one block share what they all read, as the plan has them whil
   CHECK(read_of(rows, "X") == RowRead::vectors);
   CHECK(read_of(rows, "G") == RowRead::vectors);
   CHECK(read_of(rows, "B") == RowRead::once);
+}
+
+TEST_CASE("short rows that share what they read have a warp each, and follow one another as the plan has them") {
+  const auto short_rows = [](const std::string& labels) {
+    return words(
+        distributed("diagram short_rows\naxis r = 65536; axis x = 128\ninput X: f16[r, x]; input G: f16[x]\n"
+                    "Y: f16[r, x] = X[r, x] * G[x] / sqrt(sum[x](X[r, x]^2))\noutput Y\n",
+                    labels));
+  };
+  CHECK(short_rows("group r 1 at smem") == "group r 4 at smem; group r 1 at reg");
+  CHECK(short_rows("group r 4 at smem") == "group r 4 at smem; group r 1 at reg");
+  CHECK(short_rows("group r 8 at smem") == "group r 8 at smem; group r 2, stream r 1 at reg");
+  CHECK(short_rows("group r 9 at smem") == "group r 12 at smem; group r 3, stream r 1 at reg");
+  // Many rows for each warp would leave cores idle.
+  CHECK(short_rows("group r 65536 at smem") == "group r 64 at smem; group r 16, stream r 1 at reg");
 }
 
 TEST_CASE("the wire along lanes is streamed where the plan does, and grouped where nothing folds it") {

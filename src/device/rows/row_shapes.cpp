@@ -1,6 +1,8 @@
 // Lists the shapes of rows to try, by the length of the wire along lanes.
 #include "device/rows/row_shapes.hpp"
 
+#include <algorithm>
+
 #include "derive/columns.hpp"
 
 namespace napkin {
@@ -34,8 +36,8 @@ std::vector<WireId> wires_along_memory(const Kernel& kernel) {
 
 namespace {
 
-// Returns how many values of the smallest type fill 16 bytes.
-std::int64_t vector_of(const Kernel& kernel, WireId lanes) {
+// Returns how many values of the smallest type fill 16 bytes, or fewer if every lane of a warp then has some.
+std::int64_t vector_of(const Kernel& kernel, WireId lanes, std::int64_t length) {
   std::int64_t bytes = 16;
   for (const auto& read : inputs_read(kernel.program))
     if (moves(read.at, lanes))
@@ -43,7 +45,9 @@ std::int64_t vector_of(const Kernel& kernel, WireId lanes) {
   for (const auto output : kernel.program.outputs)
     if (contains(kernel.program.scratch.at(output).wires, lanes))
       bytes = std::min<std::int64_t>(bytes, row(kernel.program.scratch.at(output).type).bytes);
-  return 16 / bytes;
+  auto vector = 16 / bytes;
+  while (vector > 1 && vector / 2 * lanes_of_warp >= length) vector /= 2;
+  return vector;
 }
 
 // The number of values of a lane, and the largest number of warps that a row then has. Lanes have few values if few
@@ -88,11 +92,12 @@ std::int64_t rows_beside(const Kernel& kernel, WireId lanes) {
 
 std::vector<RowShape> row_shapes(const Kernel& kernel, const Verdict& verdict, const Hardware& hardware) {
   const auto leaf = hardware.levels.size() - 1;
-  const auto length = *kernel.derivation->scratch.size(verdict.wire), vector = vector_of(kernel, verdict.wire);
+  const auto length = *kernel.derivation->scratch.size(verdict.wire);
+  const auto vector = vector_of(kernel, verdict.wire, length);
   const auto split = split_of(kernel, verdict, leaf);
   std::vector<RowShape> all;
   const auto add = [&](RowSplit how, const LaneLoad& load) {
-    const auto vectors = std::max<std::int64_t>(load.values / vector, 1);
+    const auto vectors = std::clamp<std::int64_t>(load.values / vector, 1, pieces_of(length, vector * lanes_of_warp));
     const auto warps_of_row = warps_for(length, vectors * vector);
     if (how == RowSplit::whole && warps_of_row > load.most_warps) return;
     for (const bool shares : {true, false})

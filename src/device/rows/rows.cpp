@@ -14,7 +14,7 @@ constexpr std::int64_t spare_in_rows = 24;  // registers that several blocks on 
 constexpr int most_blocks_together = 3;
 constexpr double least_threads_per_sm = 1536;  // of every device from capability 8.0 on: CUDA's programming guide
 constexpr std::int64_t longest_window = 64;    // positions of other wires that a lane folds one after another
-constexpr std::int64_t rows_of_block = 4;      // if one warp has a row
+constexpr std::int64_t warps_with_rows = 4;    // of a block, if one warp has a row
 constexpr std::int64_t warps_of_core = 32;     // at least, before rows of one block share what they read
 constexpr std::int64_t partial_bytes = 8;
 
@@ -55,14 +55,14 @@ std::optional<WireId> shared_row(const RowAttempt& attempt) {
       if (moves(read.at, attempt.shape.lanes) && !moves(read.at, *row)) return *row;
   return {};
 }
-// Returns how many rows along the shared wire a block has: as many as the partition says, or fewer if there would be
-// too few blocks.
-std::int64_t shared_rows(const RowAttempt& attempt, WireId wire) {
+// Returns how many rows along the shared wire follow one another: as many as a block of the partition has for each of
+// its rows that run at once, or fewer if there would be too few of these.
+std::int64_t rows_in_turn(const RowAttempt& attempt, WireId wire, std::int64_t at_once) {
   const auto& shape = attempt.shape;
-  auto rows = attempt.size(wire);
+  auto rows = pieces_of(attempt.size(wire), at_once);
   for (const auto& split : attempt.kernel.partition.splits)
     if (split.wire == wire && split.level == attempt.block_level() && split.kind == SplitKind::group)
-      rows = std::min(rows, split.size);
+      rows = std::min(rows, pieces_of(split.size, at_once));
   std::int64_t others = shape.split == RowSplit::grouped ? pieces_of(attempt.size(shape.lanes), shape.piece()) : 1;
   for (const auto other : attempt.rows)
     if (other != wire) others *= attempt.size(other);
@@ -71,29 +71,36 @@ std::int64_t shared_rows(const RowAttempt& attempt, WireId wire) {
   while (rows > 1 && others * pieces_of(attempt.size(wire), rows) < wanted) rows = pieces_of(rows, 2);
   return rows;
 }
-// If one warp has a row, and rows share nothing, a block has several rows.
-bool has_several_rows(const RowAttempt& attempt) {
-  return attempt.shape.warps_of_row == 1 && !shared_row(attempt) && !attempt.rows.empty() &&
-         attempt.size(attempt.rows.back()) > 1;
-}
-Partition partition_of(const RowAttempt& attempt) {
-  const auto& rows = attempt.rows;
+// Rows of a block along one wire: those that run at once, a warp each, and those that follow one another.
+struct BlockRows {
+  std::optional<WireId> wire{};
+  std::int64_t at_once = 1, in_turn = 1;
+};
+// If one warp has a row, several run at once. If rows share what they read, several follow one another.
+BlockRows block_rows(const RowAttempt& attempt) {
   const auto& shape = attempt.shape;
-  const auto block = attempt.block_level();
   const bool held = shape.split != RowSplit::streamed && shape.split != RowSplit::staged;
-  const bool several = has_several_rows(attempt);
   const auto shared = shape.shares && held ? shared_row(attempt) : std::nullopt;
+  BlockRows made{shared};
+  if (!shared && !attempt.rows.empty()) made.wire = attempt.rows.back();
+  if (shape.warps_of_row == 1 && made.wire && attempt.size(*made.wire) > 1) made.at_once = warps_with_rows;
+  if (shared) made.in_turn = rows_in_turn(attempt, *shared, made.at_once);
+  return made;
+}
+Partition partition_of(const RowAttempt& attempt, const BlockRows& of_block) {
+  const auto& shape = attempt.shape;
+  const auto block = attempt.block_level(), leaf = attempt.leaf();
+  const auto& [wire, at_once, in_turn] = of_block;
   Partition partition;
   auto& splits = partition.splits;
-  for (const auto row : rows) {
-    const auto together = row == shared ? shared_rows(attempt, row) : several && row == rows.back() ? rows_of_block : 1;
-    splits.push_back({SplitKind::group, row, together, block});
-  }
+  for (const auto row : attempt.rows)
+    splits.push_back({SplitKind::group, row, row == wire ? at_once * in_turn : 1, block});
   const auto of_lanes = std::min(shape.piece(), attempt.size(shape.lanes));
   if (shape.split == RowSplit::grouped) splits.push_back({SplitKind::group, shape.lanes, of_lanes, block});
-  if (shared) splits.push_back({SplitKind::stream, *shared, 1, block});
+  if (at_once == 1 && in_turn > 1) splits.push_back({SplitKind::stream, *wire, 1, block});
   if (shape.split == RowSplit::streamed) splits.push_back({SplitKind::stream, shape.lanes, shape.piece(), block});
-  if (several) splits.push_back({SplitKind::group, rows.back(), 1, attempt.leaf()});
+  if (at_once > 1) splits.push_back({SplitKind::group, *wire, in_turn, leaf});
+  if (at_once > 1 && in_turn > 1) splits.push_back({SplitKind::stream, *wire, 1, leaf});
   for (const auto& refused : illegal(*attempt.kernel.derivation, attempt.hardware, partition))
     throw Infeasible{refused.reason};
   return partition;
@@ -304,11 +311,11 @@ RowNest attempt_rows(const Kernel& kernel, const Hardware& hardware, const RowSh
   RowNest found;
   found.block_level = attempt.block_level();
   found.lanes = shape.lanes;
-  found.warps_of_row = shape.warps_of_row,
-  found.warps = has_several_rows(attempt) ? static_cast<int>(rows_of_block) : shape.warps_of_row;
+  const auto of_block = block_rows(attempt);
+  found.warps_of_row = shape.warps_of_row, found.warps = static_cast<int>(of_block.at_once) * shape.warps_of_row;
   found.vector = shape.vector, found.vectors = shape.vectors;
   found.staged = shape.split == RowSplit::staged;
-  found.partition = partition_of(attempt);
+  found.partition = partition_of(attempt, of_block);
   found.nest = std::make_shared<const LoopNest>(nest_of(attempt, found.partition));
   found.reads = find_reads(attempt, *found.nest);
   check_outputs(attempt, *found.nest);
