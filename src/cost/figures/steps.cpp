@@ -23,38 +23,48 @@ std::int64_t into_step(std::int64_t value, std::int64_t divisor) {
   return value - floor_divide(value, divisor) * divisor;
 }
 
+// Visits the pieces of a wire, those that are alike together. The sizes of its splits cut it, outermost first.
+template <class Visit>
 class PiecesOfWire {
  public:
   PiecesOfWire(std::int64_t coefficient, std::int64_t divisor, const SteppedWire& wire,
-               std::span<const std::int64_t> sizes)
-      : coefficient_(coefficient), divisor_(divisor), splits_(wire.splits), sizes_(sizes) {
-    add({0, wire.extent}, 0, 1);
-  }
-  std::vector<Alike> all;
+               std::span<const std::int64_t> sizes, Visit visit)
+      : coefficient_(coefficient), divisor_(divisor), splits_(wire.splits), sizes_(sizes), visit_(std::move(visit)) {}
+  // The first position is at the offset `begin` within a step.
+  void run(std::int64_t begin, std::int64_t extent) { add(begin, extent, 0, 1); }
 
  private:
-  void add(Interval extent, std::size_t at, std::int64_t times) {
-    if (at == splits_.size()) return add_piece(extent, times);
-    const auto piece = std::min(extent.length(), sizes_[splits_[at]]);
+  void add(std::int64_t begin, std::int64_t length, std::size_t at, std::int64_t times) {
+    if (at == splits_.size()) return add_piece(begin, length, times);
+    const auto piece = std::min(length, sizes_[splits_[at]]);
     if (piece <= 0) return;
-    const auto whole = extent.length() / piece;
-    const auto period = divisor_ / std::gcd(std::abs(coefficient_) * piece, divisor_);
+    const auto whole = length / piece, advance = into_step(coefficient_ * piece, divisor_);
+    const auto period = advance == 0 ? 1 : divisor_ / std::gcd(advance, divisor_);
+    const auto periods = whole / period, more = whole % period;
+    if (const auto rest = length - whole * piece; rest > 0)
+      add(into_step(begin + advance * more, divisor_), rest, at + 1, times);
     for (std::int64_t i = 0; i < std::min(period, whole); ++i) {
-      const auto begin = extent.begin + i * piece;
-      add({begin, begin + piece}, at + 1, saturating_multiply(times, (whole - i + period - 1) / period));
+      add(begin, piece, at + 1, saturating_multiply(times, periods + (i < more ? 1 : 0)));
+      begin += advance;
+      if (begin >= divisor_) begin -= divisor_;
     }
-    const auto rest = extent.begin + whole * piece;
-    if (rest < extent.end) add({rest, extent.end}, at + 1, times);
   }
-  void add_piece(Interval extent, std::int64_t times) {
-    const auto least = coefficient_ * (coefficient_ < 0 ? extent.end - 1 : extent.begin);
-    all.push_back({into_step(least, divisor_), std::abs(coefficient_) * (extent.length() - 1), times});
+  void add_piece(std::int64_t begin, std::int64_t length, std::int64_t times) {
+    const auto span = std::abs(coefficient_) * (length - 1);
+    visit_(Alike{coefficient_ < 0 ? into_step(begin - span, divisor_) : begin, span, times});
   }
 
   std::int64_t coefficient_, divisor_;
   const std::vector<std::size_t>& splits_;
   std::span<const std::int64_t> sizes_;
+  Visit visit_;
 };
+
+template <class Visit>
+void each_alike(const Index& index, std::size_t term, const SteppedWire& wire, std::span<const std::int64_t> sizes,
+                std::int64_t begin, const Visit& visit) {
+  PiecesOfWire(index.terms[term].second, index.divisor, wire, sizes, visit).run(begin, wire.extent);
+}
 
 void merge(std::vector<Alike>& pieces) {
   std::ranges::sort(pieces, {}, [](const Alike& one) { return std::tuple(one.begin, one.span); });
@@ -76,24 +86,47 @@ std::vector<Alike> combined(const std::vector<Alike>& some, const std::vector<Al
   return all;
 }
 
+// Adds up the places that pieces reach. Most pieces are as long as the one before, so that it seldom divides.
+class Adding {
+ public:
+  explicit Adding(std::int64_t divisor) : divisor_(divisor) {}
+  void operator()(const Alike& piece) {
+    if (piece.span != span_) span_ = piece.span, steps_ = span_ / divisor_, rest_ = span_ % divisor_;
+    const auto places = steps_ + (piece.begin + rest_ >= divisor_ ? 2 : 1);
+    all.sum = saturating_add(all.sum, saturating_multiply(piece.times, places));
+    all.largest = std::max(all.largest, places);
+  }
+  SteppedReach all;
+
+ private:
+  std::int64_t divisor_, span_ = 0, steps_ = 0, rest_ = 0;
+};
+
+// The pieces of all wires together.
+std::vector<Alike> all_alike(const Index& index, const std::vector<SteppedWire>& wires,
+                             std::span<const std::int64_t> sizes) {
+  std::vector<Alike> all = {{into_step(index.offset, index.divisor), 0, 1}};
+  for (std::size_t i = 0; i < wires.size(); ++i) {
+    std::vector<Alike> pieces;
+    each_alike(index, i, wires[i], sizes, 0, [&](const Alike& piece) { pieces.push_back(piece); });
+    merge(pieces);
+    all = combined(all, pieces, index.divisor);
+    merge(all);
+  }
+  return all;
+}
+
 }  // namespace
 
 SteppedReach reach_of_steps(const Index& index, const std::vector<SteppedWire>& wires,
                             std::span<const std::int64_t> sizes) {
-  std::vector<Alike> all = {{into_step(index.offset, index.divisor), 0, 1}};
-  for (std::size_t i = 0; i < wires.size(); ++i) {
-    auto pieces = PiecesOfWire(index.terms[i].second, index.divisor, wires[i], sizes).all;
-    if (wires.size() > 1) merge(pieces);
-    all = combined(all, pieces, index.divisor);
-    if (i + 1 < wires.size()) merge(all);
-  }
-  SteppedReach reach;
-  for (const auto& [begin, span, times] : all) {
-    const auto places = (begin + span) / index.divisor + 1;
-    reach.sum = saturating_add(reach.sum, saturating_multiply(times, places));
-    reach.largest = std::max(reach.largest, places);
-  }
-  return reach;
+  Adding adding(index.divisor);
+  const auto add = [&](const Alike& piece) { adding(piece); };
+  if (wires.size() == 1)
+    each_alike(index, 0, wires[0], sizes, into_step(index.offset, index.divisor), add);
+  else
+    std::ranges::for_each(all_alike(index, wires, sizes), add);
+  return adding.all;
 }
 
 }  // namespace napkin
