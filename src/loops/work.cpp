@@ -68,17 +68,20 @@ std::pair<Datatype, Datatype> types_of(const Diagram& diagram, const FactorPair&
   return {type(factors.first), type(factors.second)};
 }
 
+bool sums_several(const Diagram& diagram, const Column& column) {
+  return std::ranges::any_of(column.over, [&](WireId wire) { return diagram.size(wire) != 1; });
+}
+
 bool contracts(const Diagram& diagram, const Column& column) {
   const auto factors = factors_of(diagram, column);
-  return factors && has_matrix(diagram, column, *factors);
+  return factors && sums_several(diagram, column) && has_matrix(diagram, column, *factors);
 }
 
 std::vector<ColumnWork> work_of(const Diagram& diagram, const Column& column, const Hardware& hardware) {
   std::vector<ColumnWork> work;
   const bool folded = column.fold != nullptr;
   if (const auto factors = factors_of(diagram, column)) {
-    work.push_back(
-        sum_of_products(diagram, has_matrix(diagram, column, *factors), types_of(diagram, *factors), hardware));
+    work.push_back(sum_of_products(diagram, contracts(diagram, column), types_of(diagram, *factors), hardware));
   } else {
     collect(diagram, column.value, folded, work);
     if (folded) work.push_back({column.fold->combine->unit, Datatype::f32, column.fold->combine->operations, folded});
