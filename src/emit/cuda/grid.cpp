@@ -13,17 +13,17 @@ void GridPrinter::words() const {
   const auto* text = scheduler_.persistent
                          ? "Persistent: only as many blocks are launched as run at once, and each takes tile after tile"
                          : "One block for each tile of the grid, because masks make some tiles longer than others";
-  page_.out.line(fmt::format("//   {}", text));
+  page_.out.line("//   {}", text);
   if (scheduler_.cluster > 1)
-    page_.out.line(fmt::format("//   in clusters of {} along {}, whose blocks multicast the tiles that they share",
-                               scheduler_.cluster, page_.diagram.at(*scheduler_.along).name));
+    page_.out.line("//   in clusters of {} along {}, whose blocks multicast the tiles that they share",
+                   scheduler_.cluster, page_.diagram.at(*scheduler_.along).name);
   if (!scheduler_.alone_because.empty())
-    page_.out.line(fmt::format("//   without the clusters of the plan, because {}", scheduler_.alone_because));
+    page_.out.line("//   without the clusters of the plan, because {}", scheduler_.alone_because);
   if (order.empty()) return;
   const auto by = scheduler_.by > 1
                       ? fmt::format(", {} of {} for each {}", scheduler_.by, order[order.size() - 2], order.back())
                       : std::string();
-  page_.out.line(fmt::format("//   in the order {}, last fastest{}", fmt::join(order, ", "), by));
+  page_.out.line("//   in the order {}, last fastest{}", fmt::join(order, ", "), by);
 }
 
 void GridPrinter::begin() {
@@ -35,7 +35,7 @@ void GridPrinter::begin() {
       page_.out.declare(std::string(GroupPrinter::rank), fmt::format("(int)(blockIdx.x % {})", scheduler_.cluster),
                         "in the cluster");
     all_ = page_.pool.fresh("pieces_of_grid");
-    page_.out.line(fmt::format("const long long {} = {};", all_, groups_.all(blocks_, scheduler_)));
+    page_.out.line("const long long {} = {};", all_, groups_.all(blocks_, scheduler_));
   } else if (!blocks_.empty()) {
     page_.out.line("long long block = blockIdx.x + (long long)blockIdx.y * gridDim.x;");
     groups_.take_apart(blocks_, scheduler_, "return");
@@ -46,8 +46,8 @@ void GridPrinter::open() {
   if (!scheduler_.persistent) return;
   const auto piece = page_.pool.fresh("piece");
   const auto part = scheduler_.cluster > 1 ? fmt::format(" / {}", scheduler_.cluster) : std::string();
-  page_.out.open(fmt::format("for (long long {0} = blockIdx.x{2}; {0} < {1}; {0} += gridDim.x{2})", piece, all_, part));
-  page_.out.line(fmt::format("long long block = {};", piece));
+  page_.out.open("for (long long {0} = blockIdx.x{2}; {0} < {1}; {0} += gridDim.x{2})", piece, all_, part);
+  page_.out.line("long long block = {};", piece);
   groups_.take_apart(blocks_, scheduler_, "continue");
 }
 

@@ -21,13 +21,13 @@ std::string GroupPrinter::words(const Split& split) const {
 
 void GroupPrinter::describe(const std::string& below) {
   for (const auto& group : page_.nest.groups)
-    page_.out.line(fmt::format("//   {:<24}  {}", words(group), is_block(group) ? "one tile for each block" : below));
+    page_.out.line("//   {:<24}  {}", words(group), is_block(group) ? "one tile for each block" : below);
   describe(page_.nest.body);
 }
 void GroupPrinter::describe(const LoopBody& block) {
   for (const auto& step : block.steps)
     if (const auto* loop = std::get_if<For>(&step.node)) {
-      page_.out.line(fmt::format("//   {:<24}  one tile after another", words(loop->split)));
+      page_.out.line("//   {:<24}  one tile after another", words(loop->split));
       describe(loop->body);
     }
 }
@@ -126,19 +126,18 @@ void GroupPrinter::take_apart(const std::vector<Entered>& groups, const TileSche
   for (; it != order.rend(); ++it) {
     const bool slowest = std::next(it) == order.rend();
     if (slowest && otherwise == "return")
-      out.line(fmt::format("if (block >= {}) return;  // the grid may be larger than the groups are many",
-                           count(**it, scheduler)));
+      out.line("if (block >= {}) return;  // the grid may be larger than the groups are many", count(**it, scheduler));
     take(**it, slowest ? "(int)block" : fmt::format("(int)(block % {})", count(**it, scheduler)));
-    if (!slowest) out.line(fmt::format("block /= {};", count(**it, scheduler)));
+    if (!slowest) out.line("block /= {};", count(**it, scheduler));
   }
   // A band of tiles decodes two groups at once; these may be all groups.
   if (scheduler.by > 1 && order.size() == 2 && otherwise == "return") out.line("if (block > 0) return;");
   for (const auto* each : inner) {
     print(*each, each->begin + "_number");
-    out.line(fmt::format("if ({} >= {}) {};", each->begin, each->around.end, otherwise));
+    out.line("if ({} >= {}) {};", each->begin, each->around.end, otherwise);
   }
   for (const auto& [name, value] : ends_)
-    out.line(fmt::format("[[maybe_unused]] const int {} = {};  // of the block's part", name, value));
+    out.line("[[maybe_unused]] const int {} = {};  // of the block's part", name, value);
   out.line();
 }
 
@@ -166,8 +165,8 @@ void GroupPrinter::run(const Entered& slower, const Entered& faster, const TileS
   const auto all = fmt::format("((long long){} * {})", count(slower, scheduler), count(faster, scheduler));
   const auto run = fmt::format("((long long){} * {})", by, count(faster, scheduler));
   const auto at = page_.pool.fresh("at"), first = page_.pool.fresh("first"), wide = page_.pool.fresh("wide");
-  out.line(fmt::format("const long long {} = block % {};", at, all));
-  out.line(fmt::format("block /= {};", all));
+  out.line("const long long {} = block % {};", at, all);
+  out.line("block /= {};", all);
   out.declare(first, fmt::format("(int)({} / {}) * {}", at, run, by), "the first tile of a band");
   out.declare(wide, fmt::format("min({}, {} - {})", by, count(slower, scheduler), first));
   take(slower, fmt::format("({} + (int)({} % {} % {}))", first, at, run, wide));

@@ -25,7 +25,7 @@ class ThreadPrinter {
 
   PrintedKernel run(const std::string& name) {
     words();
-    out_.line(fmt::format("__global__ void __launch_bounds__({}, 1)", page_.kernel.threads));
+    out_.line("__global__ void __launch_bounds__({}, 1)", page_.kernel.threads);
     page_.open_function(name, nest_.inputs);
     declare_tiles(page_);
     groups_.blocks();
@@ -38,8 +38,8 @@ class ThreadPrinter {
  private:
   // Prints comments on what the function computes, and how.
   void words() {
-    out_.line(fmt::format("// {}, by {} threads with {} of shared memory.", page_.outputs(), page_.kernel.threads,
-                          held(static_cast<double>(page_.kernel.shared_bytes))));
+    out_.line("// {}, by {} threads with {} of shared memory.", page_.outputs(), page_.kernel.threads,
+              held(static_cast<double>(page_.kernel.shared_bytes)));
     groups_.describe("divided among the threads of the block");
   }
 
@@ -112,8 +112,8 @@ class ThreadPrinter {
     groups_.stream(loop, [&](const WirePiece& around, const std::string&) {
       const auto& pieces = loop.split.level <= page_.kernel.block_level ? page_.shared : page_.own;
       for (const auto& needed : loop.needs)
-        out_.line(fmt::format("if (!({})) continue;  // {} nowhere here",
-                              code_possible(needed, page_.names, ends(pieces)), to_text(page_.diagram, needed)));
+        out_.line("if (!({})) continue;  // {} nowhere here", code_possible(needed, page_.names, ends(pieces)),
+                  to_text(page_.diagram, needed));
       asked_ = pieces;
       if (around.is_spread()) share(loop.split.wire, around);
       print(loop.body, false);

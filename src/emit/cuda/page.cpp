@@ -48,12 +48,12 @@ void Page::loop(const std::string& counter, std::int64_t count, bool unrolled) {
 }
 
 void Page::declare_shared() {
-  out.line(fmt::format("extern __shared__ __align__({}) unsigned char shared_memory[];", kernel.shared_alignment));
+  out.line("extern __shared__ __align__({}) unsigned char shared_memory[];", kernel.shared_alignment);
 }
 void Page::declare_in_shared(std::string_view type, std::string_view name, std::int64_t begin,
                              const std::string& comment) {
-  out.line(fmt::format("{0}* const {1} = reinterpret_cast<{0}*>(shared_memory + {2});{3}{4}", type, name, begin,
-                       comment.empty() ? "" : "  // ", comment));
+  out.line("{0}* const {1} = reinterpret_cast<{0}*>(shared_memory + {2});{3}{4}", type, name, begin,
+           comment.empty() ? "" : "  // ", comment);
 }
 
 void Page::declare(const NamesByType& all) {

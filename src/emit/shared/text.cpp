@@ -137,8 +137,16 @@ std::string without_brackets(std::string text) {
   return text.substr(1, text.size() - 2);
 }
 
+std::string in_brackets(const std::string& text) {
+  return text.find(' ') == std::string::npos ? text : "(" + text + ")";
+}
+
 std::string sum(const std::string& begin, const std::string& more) {
   return begin == "0" ? more : more == "0" ? begin : fmt::format("{} + {}", begin, more);
+}
+
+std::string distance(const std::string& at, const std::string& begin) {
+  return begin == "0" ? at : fmt::format("{} - {}", at, in_brackets(begin));
 }
 
 std::string replaced(std::string text, const std::vector<std::pair<std::string, std::string>>& words) {

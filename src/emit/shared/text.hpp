@@ -1,6 +1,8 @@
 // Indented lines of generated code, and identifiers without clashes.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <set>
 #include <string>
@@ -19,6 +21,15 @@ class Lines {
   void deepen() { ++depth_; }        // indents as `open` does, without a head
   void close(std::string_view tail = "}");
   void close(int blocks);  // closes this number of blocks
+  // The same for a format and its values.
+  template <class First, class... Rest>
+  void line(fmt::format_string<First, Rest...> text, First&& first, Rest&&... rest) {
+    line(std::string_view(fmt::format(text, std::forward<First>(first), std::forward<Rest>(rest)...)));
+  }
+  template <class First, class... Rest>
+  void open(fmt::format_string<First, Rest...> head, First&& first, Rest&&... rest) {
+    open(std::string_view(fmt::format(head, std::forward<First>(first), std::forward<Rest>(rest)...)));
+  }
   // Opens `for (int i = begin; i < end; ++i)`, a loop from 0 to a count, or a loop with a step.
   void loop(std::string_view counter, std::string_view begin, std::string_view end);
   void loop(std::string_view counter, std::int64_t count);
@@ -78,8 +89,31 @@ bool mentions(std::string_view text, std::string_view name);
 // Removes the brackets that enclose the whole text, as in `(a + b)`.
 std::string without_brackets(std::string text);
 
-// `begin + more`, without an operand that is 0.
+// The text in brackets, if it is more than a word.
+std::string in_brackets(const std::string& text);
+
+// `begin + more`, and `at - begin`, without an operand that is 0.
 std::string sum(const std::string& begin, const std::string& more);
+std::string distance(const std::string& at, const std::string& begin);
+
+// What `text` gives for each item, as a list with a text between items.
+template <class Items, class Text>
+std::string listed(const Items& items, std::string_view between, Text text) {
+  std::string list;
+  bool first = true;
+  for (const auto& item : items) {
+    if (!std::exchange(first, false)) list += between;
+    list += text(item);
+  }
+  return list;
+}
+// The same as separate texts.
+template <class Items, class Text>
+std::vector<std::string> texts_of(const Items& items, Text text) {
+  std::vector<std::string> all;
+  for (const auto& item : items) all.push_back(text(item));
+  return all;
+}
 
 // The text with every `@WORD@` replaced.
 std::string replaced(std::string text, const std::vector<std::pair<std::string, std::string>>& words);

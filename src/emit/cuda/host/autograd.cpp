@@ -171,20 +171,20 @@ class Joining {
 
   void function() {
     out_.line();
-    for (std::size_t i = 0; i < taken_.size(); ++i) out_.line(fmt::format("// {} is {}", parameter(i), taken_[i].name));
+    for (std::size_t i = 0; i < taken_.size(); ++i) out_.line("// {} is {}", parameter(i), taken_[i].name);
     out_.open("struct napkin_function : torch::autograd::Function<napkin_function>");
     forward();
     backward();
     out_.close("};");
   }
   void forward() {
-    out_.open(fmt::format("static variable_list forward(AutogradContext* context, {})", parameters()));
+    out_.open("static variable_list forward(AutogradContext* context, {})", parameters());
     out_.line("const at::AutoDispatchBelowADInplaceOrView below;");
-    out_.line(fmt::format("static const auto run = napkin_operator<{}({})>(\"napkin::{}\");", result(forward_),
-                          types(taken_), name_));
-    out_.line(fmt::format("const auto results = napkin_list(run.call({}));", passed()));
+    out_.line("static const auto run = napkin_operator<{}({})>(\"napkin::{}\");", result(forward_), types(taken_),
+              name_);
+    out_.line("const auto results = napkin_list(run.call({}));", passed());
     out_.list("context->save_for_backward({", saved_, "});");
-    for (const auto& [axis, size] : sizes_) out_.line(fmt::format("context->saved_data[\"{}\"] = {};", axis, size));
+    for (const auto& [axis, size] : sizes_) out_.line("context->saved_data[\"{}\"] = {};", axis, size);
     std::vector<std::string> others;
     for (std::size_t i = 0; i < forward_.outputs.size(); ++i)
       if (!contains(differentiated_, forward_.outputs[i])) others.push_back(fmt::format("results[{}]", i));
@@ -195,10 +195,10 @@ class Joining {
   void backward() {
     out_.open("static variable_list backward(AutogradContext* context, variable_list given)");
     out_.line("TORCH_CHECK(!at::GradMode::is_enabled(),");
-    out_.line(fmt::format(
-        "            \"napkin.{}: there are no gradients of its gradients; do not ask for create_graph\");", name_));
-    out_.line(fmt::format("static const auto run = napkin_operator<{}({})>(\"napkin::{}\");", result(gradient_),
-                          types(given_), gradient_name_));
+    out_.line("            \"napkin.{}: there are no gradients of its gradients; do not ask for create_graph\");",
+              name_);
+    out_.line("static const auto run = napkin_operator<{}({})>(\"napkin::{}\");", result(gradient_), types(given_),
+              gradient_name_);
     out_.line("const auto saved = context->get_saved_variables();");
     out_.list("const auto results = napkin_list(run.call(", sources_, "));");
     out_.list("return {", results_, "};");
@@ -206,8 +206,8 @@ class Joining {
   }
   void registration() {
     out_.line();
-    out_.open(fmt::format("{} napkin_differentiable({})", result(forward_), parameters()));
-    out_.line(fmt::format("const auto results = napkin_function::apply({});", passed()));
+    out_.open("{} napkin_differentiable({})", result(forward_), parameters());
+    out_.line("const auto results = napkin_function::apply({});", passed());
     std::vector<std::string> all;
     for (std::size_t i = 0; i < forward_.outputs.size(); ++i) all.push_back(fmt::format("results[{}]", i));
     out_.line(all.size() == 1 ? "return results[0];" : fmt::format("return std::make_tuple({});", joined(all, ", ")));
@@ -216,9 +216,9 @@ class Joining {
     out_.line("}  // namespace");
     out_.line();
     out_.line(
-        fmt::format("TORCH_LIBRARY_IMPL(napkin, Autograd, library) {{ library.impl(\"{}\", "
-                    "TORCH_FN(napkin_differentiable)); }}",
-                    name_));
+        "TORCH_LIBRARY_IMPL(napkin, Autograd, library) {{ library.impl(\"{}\", "
+        "TORCH_FN(napkin_differentiable)); }}",
+        name_);
   }
 
   const Diagram &forward_, &gradient_;

@@ -151,12 +151,11 @@ void run_function(const CudaPlan& plan, Lines& out) {
       hosts.push_back(name(id) + ".host");
     }
   declare_arrays(plan, out);
-  out.line(fmt::format("Both<unsigned char> workspace({}_workspace_size({}) + 16);", plan.names.diagram,
-                       joined(sizes, ", ")));
+  out.line("Both<unsigned char> workspace({}_workspace_size({}) + 16);", plan.names.diagram, joined(sizes, ", "));
   out.line("workspace.poison();");
   out.open("const auto launch = [&]");
-  out.line(fmt::format("const int error = {}_launch({}, {}, workspace.device, nullptr);", plan.names.diagram,
-                       joined(sizes, ", "), joined(pointers, ", ")));
+  out.line("const int error = {}_launch({}, {}, workspace.device, nullptr);", plan.names.diagram, joined(sizes, ", "),
+           joined(pointers, ", "));
   out.line("if (error == cudaErrorNotSupported) check_path(error);");
   out.line("check(error, \"launch\");");
   out.close("};");
@@ -165,9 +164,9 @@ void run_function(const CudaPlan& plan, Lines& out) {
   out.line("check(cudaDeviceSynchronize(), \"kernel\");");
   std::string whole = "workspace.ends(\"workspace\")";
   for (const auto id : diagram.outputs) whole += fmt::format(" & {0}.ends(\"{0}\")", name(id));
-  out.line(fmt::format("bool good = {};", whole));
+  out.line("bool good = {};", whole);
   out.open("if (compares)");
-  out.line(fmt::format("reference({});", joined(hosts, ", ")));
+  out.line("reference({});", joined(hosts, ", "));
   for (const auto id : diagram.outputs) compare_output(plan, id, out);
   out.close();
   out.line("if (times) time_launches(launch);");

@@ -184,11 +184,11 @@ void prepare_blocks(const CudaPlan& plan, const WarpgroupKernel& warpgroups, std
   const auto number = blocks(plan, warpgroups.threaded, warpgroups.scheduler);
   const auto& [threads, shared] = std::pair(warpgroups.threaded.threads, warpgroups.threaded.shared_bytes);
   if (warpgroups.scheduler.cluster > 1)
-    out.line(fmt::format("if (error == cudaSuccess) error = clusters_at_once(&made->blocks[{}], {}, {}, {}, {}, {});",
-                         index, warpgroups.kernel.name, warpgroups.scheduler.cluster, number, threads, shared));
+    out.line("if (error == cudaSuccess) error = clusters_at_once(&made->blocks[{}], {}, {}, {}, {}, {});", index,
+             warpgroups.kernel.name, warpgroups.scheduler.cluster, number, threads, shared);
   else if (warpgroups.scheduler.persistent)
-    out.line(fmt::format("made->blocks[{}] = at_once(*made, {}, {}, {}, {});", index, warpgroups.kernel.name, number,
-                         threads, shared));
+    out.line("made->blocks[{}] = at_once(*made, {}, {}, {}, {});", index, warpgroups.kernel.name, number, threads,
+             shared);
 }
 
 // Prints the test whether the warpgroup kernel can run, and the preparation of whichever kernel is launched.
@@ -198,32 +198,31 @@ void prepare_warpgroups(const CudaPlan& plan, const WarpgroupKernel& warpgroups,
   for (const auto& condition : warpgroups.conditions) conditions += " &&\n        " + condition;
   for (std::size_t k = 0; k < warpgroups.maps.size(); ++k)
     conditions += " &&\n        " + mapped(plan, warpgroups.maps[k], here.maps + k);
-  out.line(
-      fmt::format("if (demanded[{}] == other) lacks(*made, false, \"NAPKIN_DEMAND_PATH asks for another path\");", i));
-  out.open(fmt::format("if (demanded[{}] != other && {})", i, conditions));
+  out.line("if (demanded[{}] == other) lacks(*made, false, \"NAPKIN_DEMAND_PATH asks for another path\");", i);
+  out.open("if (demanded[{}] != other && {})", i, conditions);
   for (std::size_t k = 0; k < warpgroups.stores.size(); ++k)
-    out.line(fmt::format("made->mapped[{}] = {};", here.stores + k,
-                         mapped(plan, warpgroups.stores[k], here.maps + warpgroups.maps.size() + k, false)));
-  out.line(fmt::format("error = {};", room(warpgroups.threaded, warpgroups.kernel.name)));
+    out.line("made->mapped[{}] = {};", here.stores + k,
+             mapped(plan, warpgroups.stores[k], here.maps + warpgroups.maps.size() + k, false));
+  out.line("error = {};", room(warpgroups.threaded, warpgroups.kernel.name));
   prepare_blocks(plan, warpgroups, i, out);
   out.close("} else {");
   out.deepen();
-  out.line(fmt::format("made->way[{}] = other;", i));
-  out.line(fmt::format("error = demanded[{}] == planned ? (int)cudaErrorNotSupported : {};", i,
-                       room(plan.threaded[i], plan.kernels[i].name)));
+  out.line("made->way[{}] = other;", i);
+  out.line("error = demanded[{}] == planned ? (int)cudaErrorNotSupported : {};", i,
+           room(plan.threaded[i], plan.kernels[i].name));
   out.close();
 }
 
 // Prints what is prepared once for all launches with the same device, sizes and arrays.
 void prepare(const CudaPlan& plan, const Launched& here, Lines& out) {
   const auto i = here.index;
-  out.open(fmt::format("if (!made->ready[{}])", i));
+  out.open("if (!made->ready[{}])", i);
   if (const auto& warpgroups = plan.warpgroups[i])
     prepare_warpgroups(plan, *warpgroups, here, out);
   else
-    out.line(fmt::format("error = {};", room(plan.threaded[i], plan.kernels[i].name)));
+    out.line("error = {};", room(plan.threaded[i], plan.kernels[i].name));
   out.line("if (error != cudaSuccess) return give_up(error, made);");
-  out.line(fmt::format("made->ready[{}] = true;", i));
+  out.line("made->ready[{}] = true;", i);
   out.close();
 }
 
@@ -244,9 +243,9 @@ void launch(const CudaPlan& plan, const Launched& here, Lines& out) {
   const auto& kernel = plan.threaded[i];
   const auto alone = started(plan, kernel, kernel.nest.inputs, plan.kernels[i].name, blocks(plan, kernel, {})) + ");";
   prepare(plan, here, out);
-  out.line(fmt::format("take(*made, {});", i));
+  out.line("take(*made, {});", i);
   if (const auto& warpgroups = plan.warpgroups[i]) {
-    out.line(fmt::format("if (made->way[{}] == planned)", i));
+    out.line("if (made->way[{}] == planned)", i);
     out.line("  " + warpgroups_started(plan, *warpgroups, here));
     out.line("else");
     out.line("  " + alone);
@@ -270,7 +269,7 @@ std::string all_arrays(const CudaPlan& plan) {
 }
 
 void launcher(const CudaPlan& plan, Lines& out) {
-  out.open(fmt::format("extern \"C\" {}", launch_head(plan)));
+  out.open("extern \"C\" {}", launch_head(plan));
   out.line("last.path[0] = last.reason[0] = 0, last.expected = false;");
   declare_all_sizes(plan, out);
   out.line("if (!possible(n)) return cudaErrorInvalidValue;");
@@ -279,7 +278,7 @@ void launcher(const CudaPlan& plan, Lines& out) {
   out.line("std::strcpy(last.reason, \"NAPKIN_DEMAND_PATH names no path of these kernels\");");
   out.line("return cudaErrorNotSupported;");
   out.close();
-  out.line(fmt::format("const void* const arrays[] = {{{}}};", all_arrays(plan)));
+  out.line("const void* const arrays[] = {{{}}};", all_arrays(plan));
   out.line("Prepared* const made = prepared_for(n, arrays, demanded, &error);");
   out.line("if (!made) return give_up(error, made);");
   divide_workspace(plan, out);

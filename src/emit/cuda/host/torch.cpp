@@ -205,14 +205,14 @@ class TorchPrinter {
 
   void sizes() {
     out_.line();
-    out_.open(fmt::format("napkin_lengths napkin_sizes({})", taken()));
+    out_.open("napkin_lengths napkin_sizes({})", taken());
     out_.line("napkin_lengths n;");
     for (const auto id : diagram_.inputs) {
       const auto stored = diagram_.at(id).stored();
       const auto& type = torch_type(stored);
       const auto& wires = diagram_.at(id).wires;
-      out_.line(fmt::format("napkin_check({0}, \"{0}\", {1}, \"{2}\", {3}, \"{4}\");", name(id), type.scalar, type.name,
-                            wires.size(), shape(id)));
+      out_.line("napkin_check({0}, \"{0}\", {1}, \"{2}\", {3}, \"{4}\");", name(id), type.scalar, type.name,
+                wires.size(), shape(id));
       for (std::size_t k = 0; k < wires.size(); ++k)
         measure(
             diagram_.at(wires[k]).axis,
@@ -225,8 +225,8 @@ class TorchPrinter {
     out_.close();
   }
   void measure(AxisId axis, const std::string& length, const std::string& where) {
-    out_.line(fmt::format("napkin_measure(n.{}, {}, \"{}\", \"{}\", {});", plan_.names.axes[axis.index], length,
-                          diagram_.at(axis).name, where, longest(axis)));
+    out_.line("napkin_measure(n.{}, {}, \"{}\", \"{}\", {});", plan_.names.axes[axis.index], length,
+              diagram_.at(axis).name, where, longest(axis));
   }
 
   // The result type: a tensor, or a tuple of tensors if there are several outputs.
@@ -243,7 +243,7 @@ class TorchPrinter {
                                 torch_type(diagram_.at(id).type).scalar));
     }
     out_.line();
-    out_.open(fmt::format("{} napkin_outputs(const napkin_lengths& n, const at::Tensor& like)", result()));
+    out_.open("{} napkin_outputs(const napkin_lengths& n, const at::Tensor& like)", result());
     if (std::all_of(diagram_.outputs.begin(), diagram_.outputs.end(),
                     [&](ArrayId id) { return diagram_.at(id).wires.empty(); }))
       out_.line("(void)n;");
@@ -252,8 +252,8 @@ class TorchPrinter {
     out_.close();
     out_.line();
     out_.line("// What comes of the inputs without computing it: shapes and types.");
-    out_.open(fmt::format("{} napkin_shapes({})", result(), taken()));
-    out_.line(fmt::format("return napkin_outputs(napkin_sizes({}), {});", passed(), name(diagram_.inputs.front())));
+    out_.open("{} napkin_shapes({})", result(), taken());
+    out_.line("return napkin_outputs(napkin_sizes({}), {});", passed(), name(diagram_.inputs.front()));
     out_.close();
   }
 
@@ -267,32 +267,30 @@ class TorchPrinter {
                                                       : fmt::format("std::get<{}>({}).data_ptr()", i, result_));
     out_.line();
     out_.line("// On the stream that is current where it is called.");
-    out_.open(fmt::format("{} napkin_run({})", result(), taken()));
-    out_.line(fmt::format("const auto n = napkin_sizes({});", passed()));
-    for (const auto id : diagram_.inputs)
-      out_.line(fmt::format("napkin_check_device({0}, \"{0}\", {1});", name(id), first));
-    out_.line(fmt::format("const c10::cuda::CUDAGuard {}({}.device());", pool_.fresh("guard"), first));
-    out_.line(fmt::format("auto {} = napkin_outputs(n, {});", result_, first));
+    out_.open("{} napkin_run({})", result(), taken());
+    out_.line("const auto n = napkin_sizes({});", passed());
+    for (const auto id : diagram_.inputs) out_.line("napkin_check_device({0}, \"{0}\", {1});", name(id), first);
+    out_.line("const c10::cuda::CUDAGuard {}({}.device());", pool_.fresh("guard"), first);
+    out_.line("auto {} = napkin_outputs(n, {});", result_, first);
     out_.line(
-        fmt::format("auto workspace = at::empty({{static_cast<int64_t>({}_workspace_size({}))}}, "
-                    "{}.options().dtype(at::kByte));",
-                    plan_.names.diagram, joined(lengths, ", "), first));
+        "auto workspace = at::empty({{static_cast<int64_t>({}_workspace_size({}))}}, "
+        "{}.options().dtype(at::kByte));",
+        plan_.names.diagram, joined(lengths, ", "), first);
     out_.list(fmt::format("const int {} = {}_launch(", error_, plan_.names.diagram),
               launch_arguments(lengths, pointers), ");");
-    out_.line(fmt::format("napkin_check_path({});", error_));
+    out_.line("napkin_check_path({});", error_);
     check_error();
-    out_.line(fmt::format("return {};", result_));
+    out_.line("return {};", result_);
     out_.close();
   }
   void check_error() {
-    out_.line(fmt::format("TORCH_CHECK_VALUE({} != cudaErrorInvalidValue,", error_));
+    out_.line("TORCH_CHECK_VALUE({} != cudaErrorInvalidValue,", error_);
+    out_.line("                  \"napkin.{0}: the kernels do not hold for these sizes; {0}.h says for which\");",
+              plan_.names.diagram);
     out_.line(
-        fmt::format("                  \"napkin.{0}: the kernels do not hold for these sizes; {0}.h says for which\");",
-                    plan_.names.diagram));
-    out_.line(
-        fmt::format("TORCH_CHECK({0} == cudaSuccess, \"napkin.{1}: \", "
-                    "cudaGetErrorString(static_cast<cudaError_t>({0})));",
-                    error_, plan_.names.diagram));
+        "TORCH_CHECK({0} == cudaSuccess, \"napkin.{1}: \", "
+        "cudaGetErrorString(static_cast<cudaError_t>({0})));",
+        error_, plan_.names.diagram);
   }
   static std::vector<std::string> launch_arguments(std::vector<std::string> all,
                                                    const std::vector<std::string>& pointers) {
@@ -305,12 +303,11 @@ class TorchPrinter {
   void registration() {
     const auto& name = plan_.names.diagram;
     out_.line();
-    out_.line(fmt::format("TORCH_LIBRARY_FRAGMENT(napkin, library) {{ library.def(\"{}\"); }}", signature()));
-    out_.line(fmt::format(
+    out_.line("TORCH_LIBRARY_FRAGMENT(napkin, library) {{ library.def(\"{}\"); }}", signature());
+    out_.line(
         "TORCH_LIBRARY_IMPL(napkin, NAPKIN_TORCH_DEVICE, library) {{ library.impl(\"{}\", TORCH_FN(napkin_run)); }}",
-        name));
-    out_.line(fmt::format(
-        "TORCH_LIBRARY_IMPL(napkin, Meta, library) {{ library.impl(\"{}\", TORCH_FN(napkin_shapes)); }}", name));
+        name);
+    out_.line("TORCH_LIBRARY_IMPL(napkin, Meta, library) {{ library.impl(\"{}\", TORCH_FN(napkin_shapes)); }}", name);
   }
 
   const CudaPlan& plan_;

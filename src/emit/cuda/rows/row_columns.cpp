@@ -62,7 +62,7 @@ RowColumnPrinter::RowColumnPrinter(RowPage& page) : StatementPrinter(page, {.lan
 void RowColumnPrinter::print(const Compute& compute) {
   const auto from = out_.from(origin(page_.diagram, compute.column));
   if (page_.rows.inlined.contains(compute.to)) return;
-  out_.line(fmt::format("// {}", to_text(page_.diagram, compute.column)));
+  out_.line("// {}", to_text(page_.diagram, compute.column));
   if (!compute.column.fold)
     pointwise(compute);
   else if (reads_window(page_.rows, compute))
@@ -91,8 +91,8 @@ void RowColumnPrinter::fold_values(const Compute& compute, const std::string& pa
       open_vector_of(compute.to, here), open_positions_of(compute.to, here), opened += 2;
     else
       open_values(page_, here), ++opened;
-    out_.open(fmt::format(
-        "if ({})", page_.rows.staged ? fmt::format("{} < {}", here.unclamped, page_.piece().end) : is_inside(page_)));
+    out_.open("if ({})",
+              page_.rows.staged ? fmt::format("{} < {}", here.unclamped, page_.piece().end) : is_inside(page_));
     ++opened;
   }
   opened += open_window(page_, compute, here);
@@ -106,7 +106,7 @@ void RowColumnPrinter::fold_window(const Compute& compute) {
   open_vectors(page_, here);
   here.value = fmt::format("{} * {} + {}", page_.vector, page_.rows.vector, page_.index);
   const auto all = page_.pool.fresh("t"), partial = fmt::format("{}[{}]", all, page_.index);
-  out_.line(fmt::format("{} {}[{}];", page_.type_of(compute.to), all, page_.rows.vector));
+  out_.line("{} {}[{}];", page_.type_of(compute.to), all, page_.rows.vector);
   page_.loop(page_.index, page_.rows.vector);
   assign(partial, identity(compute));
   out_.close(1);
@@ -127,12 +127,11 @@ void RowColumnPrinter::join_lanes(const Compute& compute, const std::string& par
   const auto own = page_.type_of(compute.to);
   const auto join = page_.pool.fresh("join");
   const auto warps = page_.rows.warps_of_row;
-  out_.line(fmt::format("const auto {0} = []({1} a, {1} b) {{ {2} return a; }};", join, own,
-                        code_joined(Language::cuda, *compute.column.fold->combine, "a", "b")));
-  out_.line(fmt::format("{0} = napkin_join_lanes({0}, {1});", partial, join));
+  out_.line("const auto {0} = []({1} a, {1} b) {{ {2} return a; }};", join, own,
+            code_joined(Language::cuda, *compute.column.fold->combine, "a", "b"));
+  out_.line("{0} = napkin_join_lanes({0}, {1});", partial, join);
   if (warps > 1)
-    out_.line(
-        fmt::format("{0} = napkin_join_warps<{1}>({0}, {2}, shared_memory, {3});", partial, warps, join, page_.part));
+    out_.line("{0} = napkin_join_warps<{1}>({0}, {2}, shared_memory, {3});", partial, warps, join, page_.part);
 }
 
 // Saves
@@ -141,15 +140,15 @@ void RowColumnPrinter::print(const Save& save) {
   const auto from = page_.from(save.from);
   const auto& buffer = page_.nest.at(save.from);
   if (buffer.level != page_.leaf()) return;
-  out_.line(fmt::format("// save {}", page_.diagram.at(buffer.array).name));
+  out_.line("// save {}", page_.diagram.at(buffer.array).name);
   page_.has_lanes(save.from) ? save_vectors(save.from) : save_number(save.from);
 }
 
 void RowColumnPrinter::save_number(BufferId id) {
   const auto array = page_.nest.at(id).array;
   const auto at = places(page_.diagram.at(array).wires, whole_row(page_));
-  out_.line(fmt::format("if ({} == 0) napkin_global_write({}, {});", page_.lane, page_.address(array, at),
-                        written(page_, array, page_.buffer(id))));
+  out_.line("if ({} == 0) napkin_global_write({}, {});", page_.lane, page_.address(array, at),
+            written(page_, array, page_.buffer(id)));
 }
 
 void RowColumnPrinter::save_vectors(BufferId id) {
@@ -158,14 +157,14 @@ void RowColumnPrinter::save_vectors(BufferId id) {
   auto here = whole_row(page_);
   rows.staged ? open_vector_of(id, here) : open_vectors(page_, here);
   const auto all = page_.pool.fresh("all");
-  out_.line(fmt::format("napkin_values<{}, {}> {};", page_.storage(array), rows.vector, all));
+  out_.line("napkin_values<{}, {}> {};", page_.storage(array), rows.vector, all);
   auto inside = here;
   rows.staged ? open_positions_of(id, inside) : page_.loop(page_.index, rows.vector);
   inside.value = fmt::format("{} * {} + {}", page_.vector, rows.vector, page_.index);
-  out_.line(fmt::format("{}.at[{}] = {};", all, page_.index, written(page_, array, slot(id, inside))));
+  out_.line("{}.at[{}] = {};", all, page_.index, written(page_, array, slot(id, inside)));
   out_.close(1);
   const auto at = places(page_.diagram.at(array).wires, here);
-  out_.line(fmt::format("napkin_write_vector({}, {}, {});", page_.address(array, at), all, page_.left(here)));
+  out_.line("napkin_write_vector({}, {}, {});", page_.address(array, at), all, page_.left(here));
   out_.close(1);
 }
 

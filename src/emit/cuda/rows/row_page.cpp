@@ -93,8 +93,8 @@ void open_vectors(RowPage& page, OpenRow& here) {
 void open_row(RowPage& page, OpenRow& here) {
   const auto wire = page.rows.lanes;
   limit_whole_row(page);
-  page.out.open(fmt::format("for (int {0} = {1}; {0} * {2} < {3}; {0} += {4})", page.vector, page.lane,
-                            page.rows.vector, page.piece().end, page.lanes_of_row()));
+  page.out.open("for (int {0} = {1}; {0} * {2} < {3}; {0} += {4})", page.vector, page.lane, page.rows.vector,
+                page.piece().end, page.lanes_of_row());
   here.unclamped = here.position[wire] = page.wires[wire.index];
   page.out.declare(here.unclamped, fmt::format("{} * {}", page.vector, page.rows.vector));
 }

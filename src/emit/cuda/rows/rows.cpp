@@ -22,7 +22,7 @@ class RowPrinter {
 
   PrintedKernel run(const std::string& name) {
     words();
-    out_.line(fmt::format("__global__ void __launch_bounds__({}, {})", page_.kernel.threads, rows_.blocks));
+    out_.line("__global__ void __launch_bounds__({}, {})", page_.kernel.threads, rows_.blocks);
     page_.open_function(name, nest_.inputs);
     if (rows_.shared_bytes > 0) page_.declare_shared();
     declare_rows(page_);
@@ -38,10 +38,10 @@ class RowPrinter {
     const auto held = rows_.staged
                           ? fmt::format("in shared memory, {} values of each lane at a time", rows_.vector)
                           : fmt::format("{} {} of each lane", rows_.values(), rows_.values() == 1 ? "value" : "values");
-    out_.line(fmt::format("// {}, by {}, {} along {}.", page_.outputs(),
-                          rows_.warps_of_row > 1 ? fmt::format("rows of {} warps", rows_.warps_of_row)
-                                                 : fmt::format("{} warps with a row each", rows_.warps),
-                          held, page_.diagram.at(rows_.lanes).name));
+    out_.line("// {}, by {}, {} along {}.", page_.outputs(),
+              rows_.warps_of_row > 1 ? fmt::format("rows of {} warps", rows_.warps_of_row)
+                                     : fmt::format("{} warps with a row each", rows_.warps),
+              held, page_.diagram.at(rows_.lanes).name);
     groups_.describe("one tile for each warp");
   }
 
@@ -50,10 +50,10 @@ class RowPrinter {
     const auto all = page_.lanes_of_row();
     out_.declare(page_.lane, fmt::format("threadIdx.x % {}", all));
     if (rows_.shared_bytes > 0 && rows_.warps_of_row > 1)
-      out_.line(fmt::format("int {} = 0;  // of the partial results of warps", page_.part));
+      out_.line("int {} = 0;  // of the partial results of warps", page_.part);
     for (const auto& each : groups_.enter(false)) {
       groups_.print(each, fmt::format("(int)threadIdx.x / {}", all));
-      out_.line(fmt::format("if ({} >= {}) return;", each.begin, each.around.end));
+      out_.line("if ({} >= {}) return;", each.begin, each.around.end);
     }
     out_.line();
   }
@@ -93,7 +93,7 @@ class RowPrinter {
   void stream(const For& loop) {
     groups_.stream(loop, [&](const WirePiece&, const std::string&) {
       for (const auto& needed : loop.needs)
-        out_.line(fmt::format("if (!({})) continue;", code_possible(needed, page_.names, ends(page_.own))));
+        out_.line("if (!({})) continue;", code_possible(needed, page_.names, ends(page_.own)));
       print(loop.body);
     });
   }

@@ -64,7 +64,7 @@ void ColumnPrinter::print(const Compute& compute) {
   auto all = wires(compute);
   all.insert(all.end(), compute.column.over.begin(), compute.column.over.end());
   const auto sizes = page_.extents(all, page_.own);
-  out_.line(fmt::format("// {}{}", to_text(page_.diagram, compute.column), sizes.empty() ? "" : "    " + sizes));
+  out_.line("// {}{}", to_text(page_.diagram, compute.column), sizes.empty() ? "" : "    " + sizes);
   if (!is_stored(compute.to))
     pass(compute);
   else if (compute.column.fold)
@@ -77,7 +77,7 @@ void ColumnPrinter::print(const Save& save) {
   const auto from = page_.from(save.from);
   const auto& buffer = page_.nest.at(save.from);
   if (buffer.level != page_.leaf() || !is_stored(save.from)) return;
-  out_.line(fmt::format("// save {}", page_.diagram.at(buffer.array).name));
+  out_.line("// save {}", page_.diagram.at(buffer.array).name);
   Here here;
   const int opened = open_cells(page_.diagram.at(buffer.array).wires, Edge::guard, here);
   store(buffer.array, slot(save.from, here), here);
@@ -105,9 +105,9 @@ void ColumnPrinter::print(const MaskTest& ask, const WirePieces& pieces) {
     at.push_back(fmt::format("at{}", k));
     out_.loop(at[k], corner(buffer.at[k], pieces, false), corner(buffer.at[k], pieces, true));
   }
-  out_.line(fmt::format("{0} = {0} || {1}{2};", any, ask.wanted ? "" : "!", input_element(ask.tile, at)));
+  out_.line("{0} = {0} || {1}{2};", any, ask.wanted ? "" : "!", input_element(ask.tile, at));
   out_.close(static_cast<int>(at.size()));
-  out_.line(fmt::format("if (!{}) continue;", any));
+  out_.line("if (!{}) continue;", any);
 }
 
 void ColumnPrinter::fold(const Compute& compute) {
@@ -158,7 +158,7 @@ int ColumnPrinter::open_cells(const std::vector<WireId>& of, Edge past_end, Here
   }
   if (!page_.any_threads) add("threadIdx.x == 0");
   if (past_end == Edge::repeat || guard.empty()) return opened;
-  out_.open(fmt::format("if ({})", guard));
+  out_.open("if ({})", guard);
   return opened + 1;
 }
 
@@ -185,7 +185,7 @@ int ColumnPrinter::open_fold(const Compute& compute, WireId wire, std::int64_t& 
   out_.line("#pragma unroll");
   out_.loop(counter, piece.extent);
   out_.declare(position, sum(piece.begin, counter));
-  out_.open(fmt::format("if ({} < {})", position, piece.end));
+  out_.open("if ({} < {})", position, piece.end);
   return 2;
 }
 

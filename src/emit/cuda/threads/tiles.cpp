@@ -36,7 +36,7 @@ void load(Page& page, BufferId id) {
   const auto& buffer = page.nest.at(id);
   const auto& array = page.diagram.at(buffer.array);
   const auto total = buffer.values();
-  page.out.line(fmt::format("// load {}, {}", page.buffer(id), held(double(total * row(buffer.type).bytes))));
+  page.out.line("// load {}, {}", page.buffer(id), held(double(total * row(buffer.type).bytes)));
   declare_corners(page, id);
   page.out.steps("i", "threadIdx.x", fmt::format("{}", total), page.kernel.threads);
   std::vector<std::string> at;
@@ -53,8 +53,8 @@ void load(Page& page, BufferId id) {
       guard +=
           fmt::format("{}{} < {}", guard.empty() ? "" : " && ", at[k], corner(buffer.at[k], page.scope.at(id), true));
   }
-  page.out.line(fmt::format("{}{}[i] = {};", guard.empty() ? "" : "if (" + guard + ") ", page.buffer(id),
-                            page.element(buffer.array, at)));
+  page.out.line("{}{}[i] = {};", guard.empty() ? "" : "if (" + guard + ") ", page.buffer(id),
+                page.element(buffer.array, at));
   page.out.close();
 }
 

@@ -16,9 +16,8 @@ namespace {
 void describe_blocks(FragmentPage& page) {
   const auto blocks = page.warps.blocks, planned = page.warps.planned_blocks;
   if (planned <= 1) return;
-  page.out.line(fmt::format("//   {:<24}  co-resident on an SM{}",
-                            fmt::format("{} block{}", blocks, blocks == 1 ? "" : "s"),
-                            blocks == planned ? "" : fmt::format("; {} are planned, but do not fit", planned)));
+  page.out.line("//   {:<24}  co-resident on an SM{}", fmt::format("{} block{}", blocks, blocks == 1 ? "" : "s"),
+                blocks == planned ? "" : fmt::format("; {} are planned, but do not fit", planned));
 }
 
 }  // namespace
@@ -27,18 +26,18 @@ void describe_overlap(FragmentPage& page) {
   const auto& warps = page.warps;
   auto& out = page.out;
   if (!warps.not_as_planned.empty())
-    out.line(fmt::format("//   {:<24}  is planned, but cannot run: {}", words(warps.planned), warps.not_as_planned));
+    out.line("//   {:<24}  is planned, but cannot run: {}", words(warps.planned), warps.not_as_planned);
   describe_blocks(page);
   if (!warps.step) return;
   std::string names;
   for (const auto* trailing : warps.step->trailing)
     names += fmt::format("{}{}", names.empty() ? "" : ", ", page.buffer(trailing->to));
   if (warps.is_ping_pong())
-    out.line(fmt::format("//   {:<24}  one computes while another uses the tensor cores",
-                         fmt::format("{} in ping-pong", warps.step->warpgroups)));
+    out.line("//   {:<24}  one computes while another uses the tensor cores",
+             fmt::format("{} in ping-pong", warps.step->warpgroups));
   if (warps.is_within())
-    out.line(fmt::format("//   {:<24}  products of {} overlap the other operations of the next iteration",
-                         words(Overlap::intra_warpgroup), names));
+    out.line("//   {:<24}  products of {} overlap the other operations of the next iteration",
+             words(Overlap::intra_warpgroup), names);
 }
 
 OverlapPrinter::OverlapPrinter(FragmentPage& page, GroupPrinter& groups, WarpgroupProducts& products,
@@ -64,7 +63,7 @@ void OverlapPrinter::issue_leading() {
   out_.line("napkin_warpgroup_commit();");
 }
 void OverlapPrinter::wait_for_leading(int left) {
-  out_.line(fmt::format("napkin_warpgroup_wait<{}>();", left));
+  out_.line("napkin_warpgroup_wait<{}>();", left);
   for (const auto* leading : page_.warps.step->leading) products_.arrived(product(leading));
 }
 
@@ -86,7 +85,7 @@ void OverlapPrinter::begin_product(const Product& product) {
   const auto& column = product.compute->column;
   pipelines_.wait_for_tiles_of(*product.compute);
   const auto from = out_.from(origin(page_.diagram, column));
-  out_.line(fmt::format("// {}", to_text(page_.diagram, column)));
+  out_.line("// {}", to_text(page_.diagram, column));
   products_.prepare(product);
 }
 
@@ -113,9 +112,8 @@ void OverlapPrinter::stream_within(const GroupPrinter::Inside& body) {
   groups_.enter(loop, begin);
   const auto skips = may_skip(loop) ? declare_skip(page_, groups_, loop, begin, around) : "";
   const auto first = skips.empty() ? around.begin : fmt::format("{}({})", skips, around.begin);
-  out_.line(
-      fmt::format("int {} = {}, {} = -1;  // the tile, and the stage that running products read", begin, first, last_));
-  out_.open(fmt::format("if ({} < {})", begin, around.end));
+  out_.line("int {} = {}, {} = -1;  // the tile, and the stage that running products read", begin, first, last_);
+  out_.open("if ({} < {})", begin, around.end);
   declare_ahead();
   lead(0);
   out_.open("for (;;)");
@@ -142,12 +140,12 @@ void OverlapPrinter::iteration_within(const std::string& begin, const WirePiece&
   declare_stages(other_columns(), slot());
   body(around, begin);
   pipelines_.wait_for_all();
-  out_.line(fmt::format("{} = {};", last_, slot()));
+  out_.line("{} = {};", last_, slot());
   pipelines_.advance(*pipelines_.of(loop));
-  out_.line(fmt::format("const int {} = {};", next, skips.empty() ? after : fmt::format("{}({})", skips, after)));
-  out_.line(fmt::format("if ({} >= {}) break;", next, around.end));
+  out_.line("const int {} = {};", next, skips.empty() ? after : fmt::format("{}({})", skips, after));
+  out_.line("if ({} >= {}) break;", next, around.end);
   lead(1);
-  out_.line(fmt::format("{} = {};", begin, next));
+  out_.line("{} = {};", begin, next);
 }
 // Loads a piece and issues its leading products, with `behind` commit groups of the piece before issued after them.
 void OverlapPrinter::lead(int behind) {
@@ -185,7 +183,7 @@ void OverlapPrinter::trailing_arrived() {
 }
 void OverlapPrinter::wait_for_last() {
   trailing_arrived();
-  out_.line(fmt::format("if ({} >= 0) {}", last_, pipelines_.release(*page_.warps.step->loop, last_)));
+  out_.line("if ({} >= 0) {}", last_, pipelines_.release(*page_.warps.step->loop, last_));
 }
 
 // Declares pointers to the stage `number` of the tiles that some columns read.

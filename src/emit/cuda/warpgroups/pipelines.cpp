@@ -64,7 +64,7 @@ void PipelinePrinter::declare_barriers() {
   page_.declare_in_shared("napkin_barrier", barriers_, warps.barriers_begin);
   std::int64_t count = 0;
   const auto declare = [&](const std::string& name, std::int64_t copies) {
-    page_.out.line(fmt::format("napkin_barrier* const {} = {} + {};  // [{}]", name, barriers_, count, copies));
+    page_.out.line("napkin_barrier* const {} = {} + {};  // [{}]", name, barriers_, count, copies);
     count += copies;
   };
   for (const auto id : tiles()) declare(full_.at(id), warps.tiles.at(id).copies);
@@ -80,12 +80,11 @@ void PipelinePrinter::begin_barriers() const {
   const auto& warps = page_.warps;
   auto& out = page_.out;
   out.open("if (threadIdx.x == 0)");
-  out.line(fmt::format("for (int i = 0; i < {}; ++i) napkin_barrier_begin({} + i, 1);", full_count_, barriers_));
+  out.line("for (int i = 0; i < {}; ++i) napkin_barrier_begin({} + i, 1);", full_count_, barriers_);
   for (const auto& pipeline : warps.pipelines)
     if (is_reused(pipeline))
-      out.line(fmt::format("for (int i = 0; i < {}; ++i) napkin_barrier_begin({} + i, {});", pipeline.copies,
-                           names_.at(&pipeline).empty,
-                           warps.warps * (is_shared(pipeline) ? warps.scheduler.cluster : 1)));
+      out.line("for (int i = 0; i < {}; ++i) napkin_barrier_begin({} + i, {});", pipeline.copies,
+               names_.at(&pipeline).empty, warps.warps * (is_shared(pipeline) ? warps.scheduler.cluster : 1));
   out.line("napkin_barrier_publish();");
   out.close();
   meet_blocks(page_);
@@ -125,8 +124,7 @@ void PipelinePrinter::advance(const TilePipeline& pipeline) {
 void PipelinePrinter::wait_for_empty(const TilePipeline& pipeline) const {
   if (!is_reused(pipeline)) return;
   const auto& names = names_.at(&pipeline);
-  page_.out.line(
-      fmt::format("napkin_barrier_wait({}, {} ^ 1);", barrier_of_stage(names.empty, names.slot), names.phase));
+  page_.out.line("napkin_barrier_wait({}, {} ^ 1);", barrier_of_stage(names.empty, names.slot), names.phase);
 }
 std::string PipelinePrinter::full_barrier(const TilePipeline& pipeline, BufferId id) const {
   return barrier_of_stage(full_.at(id), slot(pipeline));
@@ -140,8 +138,8 @@ void PipelinePrinter::loaded(BufferId id) {
 void PipelinePrinter::wait_for(BufferId id) {
   if (on_their_way_.erase(id) == 0) return;
   const auto& pipeline = of_tile(id);
-  page_.out.line(fmt::format("napkin_barrier_wait({}, {});", full_barrier(pipeline, id),
-                             is_reused(pipeline) ? names_.at(&pipeline).phase : "0"));
+  page_.out.line("napkin_barrier_wait({}, {});", full_barrier(pipeline, id),
+                 is_reused(pipeline) ? names_.at(&pipeline).phase : "0");
 }
 void PipelinePrinter::wait_for_tiles_of(const Compute& compute) {
   for (const auto& [access, buffer] : compute.reads)
@@ -168,7 +166,7 @@ void PipelinePrinter::begin_outside(const LoopStatement& statement) {
 void PipelinePrinter::end_outside(const LoopStatement& statement) {
   for (const auto& pipeline : page_.warps.pipelines) {
     if (pipeline.loop || pipeline.last != &statement || !is_reused(pipeline)) continue;
-    page_.out.line(fmt::format("{}({});", release(pipeline), names_.at(&pipeline).empty));
+    page_.out.line("{}({});", release(pipeline), names_.at(&pipeline).empty);
     advance(pipeline);
   }
 }

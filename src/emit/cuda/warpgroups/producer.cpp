@@ -53,13 +53,12 @@ class ProducerPrinter {
     const auto slot = pipelines_.slot(pipeline), full = pipelines_.full_barrier(pipeline, id);
     const auto to =
         slot.empty() || tile.copies == 1 ? page_.buffer(id) : stage_address(page_, id, slot, swizzle_pattern);
-    page_.out.line(fmt::format("napkin_barrier_expect({}, {});", full, tile.layout.size_bytes()));
+    page_.out.line("napkin_barrier_expect({}, {});", full, tile.layout.size_bytes());
     const bool shared = tile.shares > 1;
     const auto blocks = shared ? fmt::format(", {}", (1 << tile.shares) - 1) : "";
     for (std::int64_t column = 0; column < tile.layout.columns; column += tile.layout.panel)
-      page_.out.line(fmt::format("{}({}, &{}, {}{}{});", tile_copy_name(page_.nest.at(id).at.size(), shared),
-                                 panel_address(tile, to, column), pipelines_.map(id), full, blocks,
-                                 first_place(id, column)));
+      page_.out.line("{}({}, &{}, {}{}{});", tile_copy_name(page_.nest.at(id).at.size(), shared),
+                     panel_address(tile, to, column), pipelines_.map(id), full, blocks, first_place(id, column));
   }
   // The address of the block's share of the panel.
   static std::string panel_address(const StagedTile& tile, const std::string& to, std::int64_t column) {
@@ -96,10 +95,10 @@ void print_producer(FragmentPage& page, GroupPrinter& groups, GridPrinter& grid,
   const auto& warps = page.warps;
   auto& out = page.out;
   const auto computing = page.kernel.threads - warps.issuing_warps * lanes_of_warp;
-  out.open(fmt::format("if (threadIdx.x >= {})", computing));
+  out.open("if (threadIdx.x >= {})", computing);
   if (warps.loader_lane_registers > 0)
-    out.line(fmt::format("napkin_give_registers<{}, {}>();", warps.loader_lane_registers, warps.first_registers));
-  out.line(fmt::format("if (threadIdx.x > {}) return;", computing));
+    out.line("napkin_give_registers<{}, {}>();", warps.loader_lane_registers, warps.first_registers);
+  out.line("if (threadIdx.x > {}) return;", computing);
   pipelines.declare_stages();
   grid.open();
   ProducerPrinter(page, groups, pipelines).print(page.body());

@@ -68,7 +68,7 @@ void WarpgroupProducts::run(const Product& product) {
   page.out.line("napkin_warpgroup_fence();");
   issue(product);
   page.out.line("napkin_warpgroup_commit();");
-  page.out.line(fmt::format("napkin_warpgroup_wait<{}>();", lasts ? 1 : 0));
+  page.out.line("napkin_warpgroup_wait<{}>();", lasts ? 1 : 0);
   if (lasts) return statements_.round(*product.compute);
   arrived(product);
 }
@@ -82,11 +82,10 @@ void WarpgroupProducts::issue(const Product& product) {
   const auto first = first_operand(product);
   page.loop(page.lanes.step, product.steps);
   page.loop(page.lanes.row, grid.row_tiles);
-  page.out.line(fmt::format("{}<{}{}>({}[{}][0], {}, {});",
-                            function_name(*product.instruction, grid.column_tiles * product.instruction->n, packed),
-                            packed ? "" : fmt::format("{}, ", across(product.rows)), across(product.columns),
-                            sums_.accumulators(product), page.lanes.row, first,
-                            operand_in_tile(page, {product, false})));
+  page.out.line("{}<{}{}>({}[{}][0], {}, {});",
+                function_name(*product.instruction, grid.column_tiles * product.instruction->n, packed),
+                packed ? "" : fmt::format("{}, ", across(product.rows)), across(product.columns),
+                sums_.accumulators(product), page.lanes.row, first, operand_in_tile(page, {product, false}));
   page.out.close(1);
   if (product.promoted > 0 && product.steps > product.promoted) promote_between(product);
   page.out.close(1);
@@ -102,15 +101,15 @@ void WarpgroupProducts::arrived(const Product& product) {
 void WarpgroupProducts::hold(const Product& product) {
   auto& page = statements_.page();
   const auto from = from_statement(page, product);
-  page.out.line(fmt::format("napkin_warpgroup_hold<{}>({}[0][0]);", page.warps.arrays.at(product.compute->to).values(),
-                            sums_.accumulators(product)));
+  page.out.line("napkin_warpgroup_hold<{}>({}[0][0]);", page.warps.arrays.at(product.compute->to).values(),
+                sums_.accumulators(product));
 }
 
 void WarpgroupProducts::declare_operands(const Product& product) {
   auto& page = statements_.page();
   const auto& name = operands_[product.compute] = page.pool.fresh("a");
-  page.out.line(fmt::format("unsigned {}[{}][{}][{}];", name, page.warps.columns.at(product.compute).row_tiles,
-                            product.steps, product.instruction->a.registers));
+  page.out.line("unsigned {}[{}][{}][{}];", name, page.warps.columns.at(product.compute).row_tiles, product.steps,
+                product.instruction->a.registers);
 }
 
 // Packs values that the warpgroup computed as operands of all steps at once: they stay unchanged until the products are
@@ -135,8 +134,7 @@ std::string WarpgroupProducts::first_operand(const Product& product) {
 // Promotes sums within a product that is long enough for that.
 void WarpgroupProducts::promote_between(const Product& product) {
   auto& page = statements_.page();
-  page.out.open(
-      fmt::format("if ({0} % {1} == {1} - 1 && {0} + 1 < {2})", page.lanes.step, product.promoted, product.steps));
+  page.out.open("if ({0} % {1} == {1} - 1 && {0} + 1 < {2})", page.lanes.step, product.promoted, product.steps);
   page.out.line("napkin_warpgroup_commit();");
   page.out.line("napkin_warpgroup_wait<0>();");
   hold(product);

@@ -55,11 +55,10 @@ StorePrinter::StorePrinter(FragmentStatements& statements) : statements_(stateme
 void StorePrinter::describe() const {
   const auto& warps = page_.warps;
   for (const auto& [id, tile] : warps.stores)
-    page_.out.line(fmt::format("//   {} leaves through shared memory, by TMA where its rows are aligned",
-                               page_.diagram.at(page_.nest.at(id).array).name));
+    page_.out.line("//   {} leaves through shared memory, by TMA where its rows are aligned",
+                   page_.diagram.at(page_.nest.at(id).array).name);
   if (!warps.no_stores.empty())
-    page_.out.line(
-        fmt::format("//   {} leave from registers: {}", warps.stores.empty() ? "outputs" : "others", warps.no_stores));
+    page_.out.line("//   {} leave from registers: {}", warps.stores.empty() ? "outputs" : "others", warps.no_stores);
 }
 
 std::vector<std::string> StorePrinter::parameters() const {
@@ -86,7 +85,7 @@ void StorePrinter::print(BufferId id) {
   page_.out.line("napkin_store_wait();");
   stage(id);
   page_.out.line("napkin_store_ready();");
-  page_.out.open(fmt::format("if (!{})", names_.at(id).mapped));
+  page_.out.open("if (!{})", names_.at(id).mapped);
   copy_numbers(id);
   page_.out.close(fmt::format("}} else if (threadIdx.x % {} == 0) {{", page_.warps.issuing_warps * lanes_of_warp));
   page_.out.deepen();
@@ -119,10 +118,10 @@ void StorePrinter::stage_pairs(BufferId id) {
                                   accumulator_tile.lane_columns);
   const auto one = saved_number(statements_, id, first), other = saved_number(statements_, id, second);
   if (lies_across(page_, id)) {
-    page_.out.line(fmt::format("napkin_shared_write({}, {});", staged_at(id, row, column), one));
-    page_.out.line(fmt::format("napkin_shared_write({}, {});", staged_at(id, row, column + " + 1"), other));
+    page_.out.line("napkin_shared_write({}, {});", staged_at(id, row, column), one);
+    page_.out.line("napkin_shared_write({}, {});", staged_at(id, row, column + " + 1"), other);
   } else {
-    page_.out.line(fmt::format("napkin_stage_pair({}, {}, {});", staged_at(id, row, column), one, other));
+    page_.out.line("napkin_stage_pair({}, {}, {});", staged_at(id, row, column), one, other);
   }
   page_.out.close(2);
 }
@@ -133,7 +132,7 @@ void StorePrinter::stage_matrices(BufferId id) {
   const auto all = page_.pool.fresh("matrices");
   const auto fragment = operand_at_once(*find_matrix_instruction(Datatype::f16), true);
   page_.loop(lanes.step, page_.warps.arrays.at(id).column_tiles / accumulator_tile.square());
-  page_.out.line(fmt::format("unsigned {}[{}];", all, fragment.registers));
+  page_.out.line("unsigned {}[{}];", all, fragment.registers);
   fill_matrices(id, all);
   const bool across = lies_across(page_, id);
   const auto in_lanes = [&](const Layout& layout) { return to_expression(layout, lanes.lane); };
@@ -143,7 +142,7 @@ void StorePrinter::stage_matrices(BufferId id) {
       (across ? fmt::format(" + {} % {}", lanes.lane, accumulator_tile.groups()) : "");
   const auto& instruction =
       *std::ranges::find_if(matrix_stores(), [&](const MatrixStore& each) { return each.transposed == across; });
-  page_.out.line(fmt::format("{}({}, {});", function_name(instruction), staged_at(id, row, column), all));
+  page_.out.line("{}({}, {});", function_name(instruction), staged_at(id, row, column), all);
   page_.out.close();
 }
 // Fills the registers of matrices with pairs of numbers.
@@ -157,8 +156,8 @@ void StorePrinter::fill_matrices(BufferId id, const std::string& matrices) {
   first.column = fmt::format("({} * {} + {})", lanes.step, square, lanes.column);
   const auto second = place_pair(page_, grid, first);
   const auto one = statements_.held_value(id, first), other = statements_.held_value(id, second);
-  page_.out.line(fmt::format("{}[{} * {} + {}] = napkin_pack_{}({}, {});", matrices, lanes.column, halves, lanes.half,
-                             napkin::row(page_.diagram.at(page_.nest.at(id).array).type).name, one, other));
+  page_.out.line("{}[{} * {} + {}] = napkin_pack_{}({}, {});", matrices, lanes.column, halves, lanes.half,
+                 napkin::row(page_.diagram.at(page_.nest.at(id).array).type).name, one, other);
   page_.out.close(2);
 }
 
@@ -175,9 +174,9 @@ void StorePrinter::copy_boxes(BufferId id) const {
     std::string at;
     for (const auto wire : wires)
       at += ", " + first_stored(page_, id, wire) + (wire == wires.back() ? further(begin) : "");
-    page_.out.line(fmt::format("{}(&{}, {} + {} / {} * {}{}{});", tile_store_name(wires.size()), names_.at(id).map,
-                               names_.at(id).tile, page_.lanes.warp, page_.warps.issuing_warps,
-                               rows * (across ? layout.rows : layout.panel), further(begin * layout.rows), at));
+    page_.out.line("{}(&{}, {} + {} / {} * {}{}{});", tile_store_name(wires.size()), names_.at(id).map,
+                   names_.at(id).tile, page_.lanes.warp, page_.warps.issuing_warps,
+                   rows * (across ? layout.rows : layout.panel), further(begin * layout.rows), at);
   }
   page_.out.line("napkin_store_commit();");
 }
@@ -198,11 +197,10 @@ void StorePrinter::copy_numbers(BufferId id) const {
     return fmt::format("{} - ({})", piece_of(page_, id, wire).end, first_stored(page_, id, wire));
   };
   const auto warpgroup = fmt::format("{} / {} * {}", page_.lanes.warp, page_.warps.issuing_warps, rows);
-  page_.out.line(fmt::format("napkin_store_numbers<{}, {}, {}, {}, {}>({}, {}, {}, &{}[{}], (long long){}, {}, {});",
-                             across ? layout.rows : rows, across ? rows : layout.columns, layout.rows, layout.panel,
-                             layout.bits, names_.at(id).tile, across ? "0" : warpgroup, across ? warpgroup : "0",
-                             page_.array(array), page_.offset(array, at), fmt::join(step, " * "), left(along),
-                             left(wires.back())));
+  page_.out.line("napkin_store_numbers<{}, {}, {}, {}, {}>({}, {}, {}, &{}[{}], (long long){}, {}, {});",
+                 across ? layout.rows : rows, across ? rows : layout.columns, layout.rows, layout.panel, layout.bits,
+                 names_.at(id).tile, across ? "0" : warpgroup, across ? warpgroup : "0", page_.array(array),
+                 page_.offset(array, at), fmt::join(step, " * "), left(along), left(wires.back()));
 }
 
 }  // namespace napkin

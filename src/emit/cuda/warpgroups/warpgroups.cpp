@@ -40,7 +40,7 @@ class WarpgroupPrinter {
   PrintedKernel run(const std::string& name) {
     describe();
     out_.verbatim("#ifdef NAPKIN_TEAMS\n");
-    out_.line(fmt::format("__global__ void __launch_bounds__({}, {})", page_.kernel.threads, warps_.blocks));
+    out_.line("__global__ void __launch_bounds__({}, {})", page_.kernel.threads, warps_.blocks);
     page_.open_function(name, read_in_place(warps_), map_parameters());
     begin_block();
     print_producer(page_, groups_, grid_, pipelines_);
@@ -91,7 +91,7 @@ class WarpgroupPrinter {
 
   void print_consumers() {
     if (warps_.loader_lane_registers > 0)
-      out_.line(fmt::format("napkin_take_registers<{}, {}>();", warps_.lane_registers, warps_.first_registers));
+      out_.line("napkin_take_registers<{}, {}>();", warps_.lane_registers, warps_.first_registers);
     turns_.begin();
     declare_lanes(page_);
     pipelines_.declare_stages();
@@ -165,7 +165,7 @@ class WarpgroupPrinter {
     const auto slot = pipelines_.slot(pipeline);
     if (pipeline.lasting) {
       release_last(loop);
-      out_.line(fmt::format("{} = {};", lasts_.at(&loop), slot));
+      out_.line("{} = {};", lasts_.at(&loop), slot);
     } else {
       out_.line(pipelines_.release(loop, slot));
     }
@@ -176,11 +176,11 @@ class WarpgroupPrinter {
   // iteration later.
   void begin_lasting(const For& loop, const Product& product) {
     const auto& name = lasts_[&loop] = page_.pool.fresh(page_.wires[loop.split.wire.index] + "_last");
-    out_.line(fmt::format("int {} = -1;  // the stage that running products read", name));
+    out_.line("int {} = -1;  // the stage that running products read", name);
     products_.hold(product);
   }
   void release_last(const For& loop) {
-    out_.line(fmt::format("if ({} >= 0) {}", lasts_.at(&loop), pipelines_.release(loop, lasts_.at(&loop))));
+    out_.line("if ({} >= 0) {}", lasts_.at(&loop), pipelines_.release(loop, lasts_.at(&loop)));
   }
   void end_lasting(const For& loop, const Product& product) {
     out_.line("napkin_warpgroup_wait<0>();");

@@ -65,8 +65,8 @@ void read_single(FragmentPage& page, const Load& load) {
   std::vector<std::string> at;
   for (const auto& index : buffer.at) at.push_back(corner(index, page.shared, false));
   const auto& name = page.single[load.to] = page.pool.fresh(page.buffer(load.to) + "_one");
-  page.out.line(fmt::format("[[maybe_unused]] const {} {} = {};", page.storage(buffer.array), name,
-                            read_once(page, buffer.array, at)));
+  page.out.line("[[maybe_unused]] const {} {} = {};", page.storage(buffer.array), name,
+                read_once(page, buffer.array, at));
 }
 std::string read_once(const Page& page, ArrayId id, const std::vector<std::string>& at) {
   return fmt::format("napkin_read_once<{}>({})", page.kernel.threads, page.address(id, at));
@@ -81,8 +81,7 @@ std::vector<BufferId> tiles_of(const WarpNest& warps, const LoopBody& block) {
 }
 std::string tile_pointer(const Page& page, BufferId id) { return page.buffer(id) + "_tile"; }
 void declare_pointer(FragmentPage& page, BufferId id, const std::string& place) {
-  page.out.line(
-      fmt::format("const {}* const {} = {};", page.storage(page.nest.at(id).array), tile_pointer(page, id), place));
+  page.out.line("const {}* const {} = {};", page.storage(page.nest.at(id).array), tile_pointer(page, id), place);
 }
 std::string stage_address(const FragmentPage& page, BufferId id, const std::string& number, std::int64_t alignment) {
   const auto& layout = page.warps.tiles.at(id).layout;

@@ -31,7 +31,7 @@ void absorb_own(FragmentStatements& statements, const Compute& compute, const st
     if (here.unclamped.contains(wire) && page.clear != wire)
       within +=
           fmt::format("{}{} < {}", within.empty() ? "" : " && ", here.unclamped.at(wire), page.own[wire.index].end);
-  if (!within.empty()) page.out.open(fmt::format("if ({})", within)), ++opened;
+  if (!within.empty()) page.out.open("if ({})", within), ++opened;
   statements.absorb(compute, partial, here);
   page.out.close(opened);
 }
@@ -73,7 +73,7 @@ std::string open_turns(FragmentPage& page, const Compute& compute, WireId wire, 
       compute.reads, [&](const auto& read) { return page.is_input(page.nest.at(read.second).array); });
   page.loop(turn, piece.extent, !from_tiles);
   place(page, wire, turn, here);
-  page.out.open(fmt::format("if ({} < {})", here.unclamped.at(wire), piece.end));
+  page.out.open("if ({} < {})", here.unclamped.at(wire), piece.end);
   return turn;
 }
 
@@ -86,9 +86,9 @@ std::string shuffle(FragmentStatements& statements, BufferId id, const std::stri
   there.pair = fmt::format("{} % {}", turn, tile.lane_columns);
   there.value = value_index(here.half, there.pair);
   auto name = page.pool.fresh(page.buffer(id) + "_at");
-  page.out.line(fmt::format("const {} {} = __shfl_sync(0xffffffffu, {}, {} - {} + {} % {} / {});",
-                            page.warps.is_integer(id) ? "int" : "float", name, statements.slot(id, there),
-                            page.lanes.lane, page.lanes.quad, turn, tile.columns, tile.lane_columns));
+  page.out.line("const {} {} = __shfl_sync(0xffffffffu, {}, {} - {} + {} % {} / {});",
+                page.warps.is_integer(id) ? "int" : "float", name, statements.slot(id, there), page.lanes.lane,
+                page.lanes.quad, turn, tile.columns, tile.lane_columns);
   return name;
 }
 // Shuffles the values at position `turn` of a wire that runs along the columns of what the column reads.
@@ -130,7 +130,7 @@ void print_column(FragmentStatements& statements, const Compute& compute,
   auto& page = statements.page();
   const auto from = page.out.from(origin(page.diagram, compute.column));
   if (page.warps.inlined.contains(compute.to)) return;
-  page.out.line(fmt::format("// {}", to_text(page.diagram, compute.column)));
+  page.out.line("// {}", to_text(page.diagram, compute.column));
   if (const auto* product = page.warps.product(&compute))
     multiply(*product);
   else if (compute.column.fold)

@@ -18,7 +18,7 @@ void describe_streams(FragmentPage& page, const GroupPrinter& groups, const Loop
       std::int64_t copies = 1;
       for (const auto id : tiles_of(page.warps, loop->body)) copies = std::max(copies, page.warps.tiles.at(id).copies);
       const auto ahead = copies > 1 ? fmt::format(", {} stages{}", copies, filled) : "";
-      page.out.line(fmt::format("//   {:<24}  one tile after another{}", groups.words(loop->split), ahead));
+      page.out.line("//   {:<24}  one tile after another{}", groups.words(loop->split), ahead);
       describe_streams(page, groups, loop->body, filled);
     }
 }
@@ -52,13 +52,13 @@ void set_position(WirePiece& piece) {
 
 void describe_warps(FragmentPage& page, const GroupPrinter& groups, const std::string& by, const std::string& filled) {
   const auto& warps = page.warps;
-  page.out.line(fmt::format("// {}, by {} warps with {} of shared memory, products by {}.", page.outputs(), warps.warps,
-                            held(static_cast<double>(warps.shared_bytes)), by));
-  page.out.line(fmt::format(
+  page.out.line("// {}, by {} warps with {} of shared memory, products by {}.", page.outputs(), warps.warps,
+                held(static_cast<double>(warps.shared_bytes)), by);
+  page.out.line(
       "// Planned registers of a thread: {}, of which {} for values and operands and {} for the rest; at most {}.",
-      warps.registers, warps.registers - warps.registers_beside, warps.registers_beside, warps.most_registers));
+      warps.registers, warps.registers - warps.registers_beside, warps.registers_beside, warps.most_registers);
   for (const auto& group : page.nest.groups)
-    page.out.line(fmt::format("//   {:<24}  {}", groups.words(group), tiles_of_group(page, groups, group)));
+    page.out.line("//   {:<24}  {}", groups.words(group), tiles_of_group(page, groups, group));
   describe_streams(page, groups, page.body(), filled);
 }
 

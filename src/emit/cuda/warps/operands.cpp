@@ -29,8 +29,8 @@ void load_matrices(FragmentPage& page, const OperandSide& side, const std::strin
   const auto own = first_of_fragment(page, side, fragment.rows) + to_expression(at.row, page.lanes.lane);
   const auto step =
       fmt::format("{} * {} + {}", page.lanes.step, fragment.columns, to_expression(at.column, page.lanes.lane));
-  page.out.line(fmt::format("{}({}, {});", function_name(find_matrix_load(fragment.registers, operand.transposed)), to,
-                            operand_address(page, operand, own, step)));
+  page.out.line("{}({}, {});", function_name(find_matrix_load(fragment.registers, operand.transposed)), to,
+                operand_address(page, operand, own, step));
 }
 
 // Loads the same fragment one number at a time. A register holds neighbours along the contracted axis.

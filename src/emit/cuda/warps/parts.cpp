@@ -14,13 +14,12 @@ void widen(FragmentStatements& statements, const OperandSide& side, const std::s
   const auto narrow = page.pool.fresh("narrow");
   const auto fragment = side.fragment();
   const int pair = fragment.values / fragment.registers;
-  page.out.line(fmt::format("unsigned {}[{}];", narrow, fragment.registers));
+  page.out.line("unsigned {}[{}];", narrow, fragment.registers);
   side.operand().computed ? pack(statements, side, narrow) : load_fragment(statements, side, narrow);
   for (int r = 0; r < fragment.registers; ++r) {
     const auto at = fragment.at(0, r * pair);
-    page.out.line(fmt::format("napkin_widen_pair<{0}>({1}[{2}], {3}[{4}], {3}[{5}]);",
-                              code_storage(Language::cuda, side.format()), narrow, r, to,
-                              part_register(side.rows, at, 0), part_register(side.rows, at, 1)));
+    page.out.line("napkin_widen_pair<{0}>({1}[{2}], {3}[{4}], {3}[{5}]);", code_storage(Language::cuda, side.format()),
+                  narrow, r, to, part_register(side.rows, at, 0), part_register(side.rows, at, 1));
   }
 }
 
@@ -38,8 +37,8 @@ void split(FragmentPage& page, const OperandSide& side, const std::string& to) {
       fmt::format("{} * {} + {}", page.lanes.step, side.product.instruction->k, part_position(side.rows, at));
   const auto registers = registers_of_part(side);
   page.loop(i, registers);
-  page.out.line(fmt::format("napkin_split(napkin_shared_read({0}), {1}[{2}], {1}[{3} + {2}]);",
-                            operand_address(page, side.operand(), own, step), to, i, registers));
+  page.out.line("napkin_split(napkin_shared_read({0}), {1}[{2}], {1}[{3} + {2}]);",
+                operand_address(page, side.operand(), own, step), to, i, registers);
   page.out.close();
 }
 
@@ -48,8 +47,8 @@ void split_computed(FragmentStatements& statements, const OperandSide& side, con
   each_register(statements, side, [&](const Fragment::Place& at, const std::vector<std::string>& numbers) {
     for (std::size_t n = 0; n < numbers.size(); ++n) {
       const int upper = part_register(side.rows, at, static_cast<int>(n));
-      statements.page().out.line(fmt::format("napkin_split({0}, {1}[{2}], {1}[{3}]);", numbers[n], to, upper,
-                                             upper + registers_of_part(side)));
+      statements.page().out.line("napkin_split({0}, {1}[{2}], {1}[{3}]);", numbers[n], to, upper,
+                                 upper + registers_of_part(side));
     }
   });
 }

@@ -53,13 +53,13 @@ void WarpProducts::print_rows_first(const Product& product, const std::string& r
   if (product.rows.kept) {
     a = fmt::format("{}[{}][{}]", kept_.at(product.rows.buffer), page.lanes.step, row);
   } else {
-    page.out.line(fmt::format("unsigned {}[{}][{}];", rows, grid.row_tiles, row_side.registers()));
+    page.out.line("unsigned {}[{}][{}];", rows, grid.row_tiles, row_side.registers());
     page.loop(row, grid.row_tiles);
     load_operand(statements_, row_side, a);
     page.out.close();
   }
   page.loop(column, pairs_of_columns(grid));
-  page.out.line(fmt::format("unsigned {}[{}];", columns, column_side.registers()));
+  page.out.line("unsigned {}[{}];", columns, column_side.registers());
   load_operand(statements_, column_side, columns);
   page.loop(row, grid.row_tiles);
   multiply(product, a, columns);
@@ -73,12 +73,12 @@ void WarpProducts::print_columns_first(const Product& product, const std::string
   const auto pairs = pairs_of_columns(grid);
   const OperandSide row_side{product, true}, column_side{product, false};
   const auto b = fmt::format("{}[{}]", columns, column);
-  page.out.line(fmt::format("unsigned {}[{}][{}];", columns, pairs, column_side.registers()));
+  page.out.line("unsigned {}[{}][{}];", columns, pairs, column_side.registers());
   page.loop(column, pairs);
   load_operand(statements_, column_side, b);
   page.out.close();
   page.loop(row, grid.row_tiles);
-  page.out.line(fmt::format("unsigned {}[{}];", rows, row_side.registers()));
+  page.out.line("unsigned {}[{}];", rows, row_side.registers());
   load_operand(statements_, row_side, rows);
   page.loop(column, pairs);
   multiply(product, rows, b);
@@ -91,9 +91,9 @@ void WarpProducts::multiply(const Product& product, const std::string& rows, con
   const auto& instruction = *product.instruction;
   constexpr auto square = accumulator_tile.square();
   for (int n = 0; n < square; ++n)
-    page.out.line(fmt::format("{}({}[{}][{} * {}{}], {}, {}{});", product_name(instruction),
-                              sums_.accumulators(product), page.lanes.row, page.lanes.column, square, further(n), rows,
-                              columns, further(n * instruction.b.registers)));
+    page.out.line("{}({}[{}][{} * {}{}], {}, {}{});", product_name(instruction), sums_.accumulators(product),
+                  page.lanes.row, page.lanes.column, square, further(n), rows, columns,
+                  further(n * instruction.b.registers));
 }
 
 // Promotes sums at the end of a step of the instruction.
@@ -113,7 +113,7 @@ void WarpProducts::keep(const Product& product) {
   const OperandSide side{product, true};
   const auto& name = kept_[product.rows.buffer] = page.pool.fresh(page.buffer(product.rows.buffer) + "_kept");
   const auto& grid = page.warps.columns.at(product.compute);
-  page.out.line(fmt::format("unsigned {}[{}][{}][{}];", name, product.steps, grid.row_tiles, side.registers()));
+  page.out.line("unsigned {}[{}][{}][{}];", name, product.steps, grid.row_tiles, side.registers());
   page.loop(page.lanes.step, product.steps);
   page.loop(page.lanes.row, grid.row_tiles);
   load_fragment(statements_, side, fmt::format("{}[{}][{}]", name, page.lanes.step, page.lanes.row));

@@ -38,11 +38,11 @@ void save_numbers(FragmentStatements& statements, BufferId id) {
   OpenFragments here;
   int opened = open_cells(page, page.warps.arrays.at(id), here);
   if (const auto guarded = guard(page, array, here); !guarded.empty()) {
-    page.out.open(fmt::format("if ({})", guarded));
+    page.out.open("if ({})", guarded);
     ++opened;
   }
   const auto number = saved_number(statements, id, here);
-  page.out.line(fmt::format("napkin_global_write({}, {});", cell_address(page, array, here), number));
+  page.out.line("napkin_global_write({}, {});", cell_address(page, array, here), number);
   page.out.close(opened);
 }
 
@@ -53,10 +53,10 @@ void save_pairs(FragmentStatements& statements, BufferId id) {
   OpenFragments first;
   const int opened = open_rows(page, grid, first);
   const auto second = open_pairs(page, grid, first);
-  page.out.open(fmt::format("if ({})", guard(page, array, first)));
+  page.out.open("if ({})", guard(page, array, first));
   const auto one = saved_number(statements, id, first), other = saved_number(statements, id, second);
-  page.out.line(fmt::format("napkin_write_pair({}, {}, {}, {} < {});", cell_address(page, array, first), one, other,
-                            second.unclamped.at(*grid.columns), page.own[grid.columns->index].end));
+  page.out.line("napkin_write_pair({}, {}, {}, {} < {});", cell_address(page, array, first), one, other,
+                second.unclamped.at(*grid.columns), page.own[grid.columns->index].end);
   page.out.close(opened + 2);
 }
 
@@ -75,7 +75,7 @@ void print_save(FragmentStatements& statements, const Save& save, const std::fun
   const auto from = page.from(save.from);
   const auto& buffer = page.nest.at(save.from);
   if (buffer.level != page.leaf()) return;
-  page.out.line(fmt::format("// save {}", page.diagram.at(buffer.array).name));
+  page.out.line("// save {}", page.diagram.at(buffer.array).name);
   page.warps.stores.contains(save.from) ? store(save.from) : save_from_registers(statements, save.from);
 }
 

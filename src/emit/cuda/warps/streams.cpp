@@ -29,8 +29,8 @@ std::string print_test(FragmentPage& page, const MaskTest& ask) {
     at.back() = position;
     ++opened;
   }
-  page.out.line(fmt::format("{0} = {1}{2} || {0};", any, ask.wanted ? "" : "!",
-                            filled(code_type(Language::cuda, buffer.type).read, read_once(page, buffer.array, at))));
+  page.out.line("{0} = {1}{2} || {0};", any, ask.wanted ? "" : "!",
+                filled(code_type(Language::cuda, buffer.type).read, read_once(page, buffer.array, at)));
   page.out.close(opened);
   return any;
 }
@@ -81,19 +81,19 @@ bool may_skip(const For& loop) {
 std::string declare_skip(FragmentPage& page, GroupPrinter& groups, const For& loop, const std::string& begin,
                          const WirePiece& around) {
   auto name = page.pool.fresh("needed_" + begin);
-  page.out.open(fmt::format("const auto {} = [&](int {})", name, begin));
-  page.out.open(fmt::format("for (; {0} < {1}; {0} += {2})", begin, around.end, loop.split.size));
+  page.out.open("const auto {} = [&](int {})", name, begin);
+  page.out.open("for (; {0} < {1}; {0} += {2})", begin, around.end, loop.split.size);
   groups.declare_end(loop, begin, around);
-  page.out.line(fmt::format("if ({}) break;", needed(page, loop)));
+  page.out.line("if ({}) break;", needed(page, loop));
   page.out.close();
-  page.out.line(fmt::format("return {};", begin));
+  page.out.line("return {};", begin);
   page.out.close("};");
   return name;
 }
 
 void print_pieces(FragmentPage& page, GroupPrinter& groups, const For& loop, const GroupPrinter::Inside& inside) {
   groups.stream(loop, [&](const WirePiece& around, const std::string& begin) {
-    if (may_skip(loop)) page.out.line(fmt::format("if (!({})) continue;", needed(page, loop)));
+    if (may_skip(loop)) page.out.line("if (!({})) continue;", needed(page, loop));
     inside(around, begin);
   });
 }
@@ -102,7 +102,7 @@ void print_piece(FragmentPage& page, const For& loop, const std::string& begin, 
                  const std::function<void()>& print) {
   const auto condition = clear_condition(page, loop, begin, around);
   if (condition.empty()) return print();
-  page.out.open(fmt::format("if ({})", condition));
+  page.out.open("if ({})", condition);
   const auto outer = std::exchange(page.clear, loop.split.wire);
   print();
   page.clear = outer;

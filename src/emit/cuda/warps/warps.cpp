@@ -34,7 +34,7 @@ class WarpPrinter {
 
   PrintedKernel run(const std::string& name) {
     describe_warps(page_, groups_, fmt::format("mma.sync {}", warps_.products.front().instruction->name), "");
-    out_.line(fmt::format("__global__ void __launch_bounds__({}, {})", page_.kernel.threads, warps_.blocks));
+    out_.line("__global__ void __launch_bounds__({}, {})", page_.kernel.threads, warps_.blocks);
     page_.open_function(name, page_.nest.inputs);
     declare_shared_tiles(page_);
     out_.line();
@@ -110,10 +110,9 @@ class WarpPrinter {
     const auto& array = page_.nest.at(id).array;
     const auto& tile = warps_.tiles.at(id);
     const auto at = first_place(id);
-    out_.line(fmt::format("napkin_load_tile<{}, {}, {}, {}, {}>({}, {}, {}, {}, {}, {});", tile.together,
-                          tile.layout.rows, tile.layout.columns, tile.layout.bits, page_.kernel.threads, to,
-                          page_.address(array, at), step(array, tile.row), step(array, tile.column),
-                          left(id, tile.row, at), left(id, tile.column, at)));
+    out_.line("napkin_load_tile<{}, {}, {}, {}, {}>({}, {}, {}, {}, {}, {});", tile.together, tile.layout.rows,
+              tile.layout.columns, tile.layout.bits, page_.kernel.threads, to, page_.address(array, at),
+              step(array, tile.row), step(array, tile.column), left(id, tile.row, at), left(id, tile.column, at));
   }
   // The place in the array where the tile begins.
   std::vector<std::string> first_place(BufferId id) const {
@@ -187,7 +186,7 @@ class WarpPrinter {
     arrive();
   }
   void declare_load(const Ahead& ahead) {
-    out_.open(fmt::format("const auto {} = [&](int {}, int {})", ahead.load, ahead.begin, ahead.slot));
+    out_.open("const auto {} = [&](int {}, int {})", ahead.load, ahead.begin, ahead.slot);
     groups_.declare_end(ahead.loop, ahead.begin, ahead.around);
     for (const auto id : tiles_of(warps_, ahead.loop.body)) copy(id, stage_address(page_, id, ahead.slot, line_bytes));
     out_.close("};");
@@ -196,11 +195,11 @@ class WarpPrinter {
   std::vector<std::string> begin_ahead(const Ahead& ahead) {
     std::vector<std::string> pieces = {ahead.begin};
     const auto& first = ahead.around.begin;
-    out_.line(fmt::format("int {} = {};", ahead.begin, ahead.skip.empty() ? first : ahead.skip + "(" + first + ")"));
+    out_.line("int {} = {};", ahead.begin, ahead.skip.empty() ? first : ahead.skip + "(" + first + ")");
     bring(ahead, ahead.begin, "0");
     for (std::int64_t i = 1; i + 1 < ahead.copies; ++i) {
       const auto piece = page_.pool.fresh(fmt::format("{}_{}", ahead.begin, i));
-      out_.line(fmt::format("int {} = {};", piece, after(ahead, pieces.back())));
+      out_.line("int {} = {};", piece, after(ahead, pieces.back()));
       bring(ahead, piece, fmt::format("{}", i));
       pieces.push_back(piece);
     }
@@ -210,11 +209,11 @@ class WarpPrinter {
   void iterate(const Ahead& ahead, std::vector<std::string> pieces, const std::string& next) {
     const auto& [loop, around, copies, begin, slot, load, skip] = ahead;
     const bool two = copies == 2;
-    out_.open(fmt::format("for (int {0} = 0; {1} < {2}; {3})", slot, begin, around.end,
-                          two ? slot + " ^= 1" : fmt::format("{0} = {0} == {1} ? 0 : {0} + 1", slot, copies - 1)));
+    out_.open("for (int {0} = 0; {1} < {2}; {3})", slot, begin, around.end,
+              two ? slot + " ^= 1" : fmt::format("{0} = {0} == {1} ? 0 : {0} + 1", slot, copies - 1));
     groups_.declare_end(loop, begin, around);
-    out_.line(fmt::format("const int {} = {};", next, after(ahead, pieces.back())));
-    out_.line(fmt::format("napkin_copy_wait<{}>();", copies - 2));
+    out_.line("const int {} = {};", next, after(ahead, pieces.back()));
+    out_.line("napkin_copy_wait<{}>();", copies - 2);
     out_.line("__syncthreads();");
     bring(ahead, next, two ? slot + " ^ 1" : fmt::format("{0} == 0 ? {1} : {0} - 1", slot, copies - 1));
     on_their_way_.clear();
@@ -222,7 +221,7 @@ class WarpPrinter {
       declare_pointer(page_, id, stage_address(page_, id, slot, line_bytes));
     body(loop, begin, around);
     pieces.push_back(next);
-    for (std::size_t i = 0; i + 1 < pieces.size(); ++i) out_.line(fmt::format("{} = {};", pieces[i], pieces[i + 1]));
+    for (std::size_t i = 0; i + 1 < pieces.size(); ++i) out_.line("{} = {};", pieces[i], pieces[i + 1]);
     out_.close();
   }
   static std::string after(const Ahead& ahead, const std::string& piece) {
@@ -230,7 +229,7 @@ class WarpPrinter {
     return ahead.skip.empty() ? next : fmt::format("{}({})", ahead.skip, next);
   }
   void bring(const Ahead& ahead, const std::string& piece, const std::string& slot) {
-    out_.line(fmt::format("if ({} < {}) {}({}, {});", piece, ahead.around.end, ahead.load, piece, slot));
+    out_.line("if ({} < {}) {}({}, {});", piece, ahead.around.end, ahead.load, piece, slot);
     out_.line("napkin_copy_commit();");
   }
 
