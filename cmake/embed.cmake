@@ -20,6 +20,6 @@ napkin_embed(napkin_library diagnostics_text ${PROJECT_SOURCE_DIR}/docs/diagnost
 napkin_embed(napkin_library page_style ${PROJECT_SOURCE_DIR}/src/pictures/page.css)
 napkin_embed(napkin_library page_script ${PROJECT_SOURCE_DIR}/src/pictures/page.js)
 # What emitted kernels call, as it is printed.
-foreach(name bytes bytes_f8 clusters exponentials machine packed packed_rows packed_tiles pairs registers stores tiles warpgroups)
+foreach(name bytes bytes_f8 clusters exponentials machine packed packed_rows packed_tiles pairs registers rows stores tiles warpgroups)
   napkin_embed(napkin_library cuda_${name} ${PROJECT_SOURCE_DIR}/src/emit/cuda/runtime/${name}.cuh)
 endforeach()

@@ -12,77 +12,72 @@
 #include "emit/cuda/host/harness.hpp"
 #include "emit/cuda/host/launch.hpp"
 #include "emit/cuda/host/torch.hpp"
-#include "emit/cuda/rows/rows.hpp"
-#include "emit/cuda/warpgroups/warpgroups.hpp"
-#include "emit/cuda/warps/warps.hpp"
 #include "napkin/emit.hpp"
 
 namespace napkin {
 
 namespace {
 
-void note_other_tiles(CudaPlan& printed, const Kernel& kernel, const WarpNest& warps, const Hardware& hardware,
-                      std::string_view name, std::string_view instruction) {
-  if (const auto tiles = other_tiles(kernel, warps, hardware))
-    printed.notes.push_back(fmt::format("the tile of {} was adjusted for {}: {}", name, instruction,
-                                        to_text(*tiles, kernel.program.scratch, hardware)));
-}
+// The last kernel of the plan while it is printed.
+struct Printing {
+  CudaPlan& printed;
+  CudaTarget target;
+  std::string name;
 
-// All kernels of a file declare shared memory with the same alignment.
-void add(CudaPlan& printed, ThreadedKernel kernel) {
-  kernel.shared_alignment = printed.shared_alignment;
-  printed.threaded.push_back(std::move(kernel));
+  PlannedKernel& made() { return printed.kernels.back(); }
+  bool has_warpgroups() { return made().warpgroups.has_value(); }
+  void note(const std::string& text) { printed.notes.push_back(text); }
+  void add(CudaKernel kernel, std::string_view way) {
+    static_cast<CudaKernel&>(made()) = std::move(kernel);
+    made().way = way;
+  }
+};
+
+template <class Nest>
+void note_other_tiles(Printing& printing, const Kernel& kernel, const Nest& nest, const std::string& text) {
+  const auto& hardware = printing.target.hardware;
+  if (const auto tiles = other_tiles(kernel, nest, hardware))
+    printing.note(fmt::format("{}: {}", text, to_text(*tiles, kernel.program.scratch, hardware)));
 }
 
 // Prints the kernel for matrix units of single warps, or returns why that is impossible. The number of resident blocks
 // of a fallback is not planned, so its compiler may use all registers.
-std::optional<Refused> print_warps(CudaPlan& printed, const Kernel& kernel, const Hardware& hardware,
-                                   const std::string& name, bool fallback = false) {
-  auto distributed = distribute(kernel, hardware);
+std::optional<Refused> print_warps(Printing& printing, const Kernel& kernel) {
+  auto distributed = distribute(kernel, printing.target.hardware);
   if (const auto* refused = std::get_if<Refused>(&distributed)) return *refused;
   auto& warps = std::get<WarpNest>(distributed);
-  if (fallback) warps.blocks = 1;
-  note_other_tiles(printed, kernel, warps, hardware, name, "mma.sync");
-  add(printed, warp_launch(warps, hardware));
-  printed.kernels.push_back(warp_kernel(printed.threaded.back(), warps, printed.names, name));
-  printed.ways.emplace_back("warps");
+  if (printing.has_warpgroups()) warps.blocks = 1;
+  note_other_tiles(printing, kernel, warps, fmt::format("the tile of {} was adjusted for mma.sync", printing.name));
+  printing.add(warp_kernel(warps, printing.target, printing.name), "warps");
   return {};
 }
 
 // Prints the kernel with rows over warps, or returns why that is impossible.
-std::optional<Refused> print_rows(CudaPlan& printed, const Kernel& kernel, const Hardware& hardware,
-                                  const std::string& name) {
-  const auto distributed = distribute_rows(kernel, hardware);
+std::optional<Refused> print_rows(Printing& printing, const Kernel& kernel) {
+  const auto distributed = distribute_rows(kernel, printing.target.hardware);
   if (const auto* refused = std::get_if<Refused>(&distributed)) return *refused;
   const auto& rows = std::get<RowNest>(distributed);
-  if (other_tiles(kernel, rows, hardware))
-    printed.notes.push_back(fmt::format("{} assigns its rows to warps: {}", name,
-                                        to_text(rows.partition, kernel.program.scratch, hardware)));
-  add(printed, row_launch(rows, hardware));
-  printed.kernels.push_back(row_kernel(printed.threaded.back(), rows, printed.names, name));
-  printed.ways.emplace_back("rows");
+  note_other_tiles(printing, kernel, rows, printing.name + " assigns its rows to warps");
+  printing.add(row_kernel(rows, printing.target, printing.name), "rows");
   return {};
 }
 
 // Prints the kernel for warpgroups, which is launched if it can run, or returns why that is impossible.
-std::optional<Refused> print_warpgroups(CudaPlan& printed, const Kernel& kernel, const Hardware& hardware,
-                                        const std::string& name) {
-  const auto distributed = distribute_warpgroups(kernel, hardware);
+std::optional<Refused> print_warpgroups(Printing& printing, const Kernel& kernel) {
+  const auto distributed = distribute_warpgroups(kernel, printing.target.hardware);
   if (const auto* refused = std::get_if<Refused>(&distributed)) return *refused;
   const auto& warps = std::get<WarpNest>(distributed);
-  note_other_tiles(printed, kernel, warps, hardware, name, "wgmma");
+  const auto& name = printing.name;
+  note_other_tiles(printing, kernel, warps, fmt::format("the tile of {} was adjusted for wgmma", name));
   if (!warps.not_as_planned.empty())
-    printed.notes.push_back(fmt::format("{} does not overlap as planned: {}", name, warps.not_as_planned));
-  auto& warpgroups = printed.warpgroups.back().emplace();
-  warpgroups.threaded = warpgroup_launch(warps, hardware);
-  warpgroups.threaded.shared_alignment = printed.shared_alignment;
-  warpgroups.kernel = warpgroup_kernel(warpgroups.threaded, warps, printed.names, name + "_warpgroups");
-  warpgroups.maps = tile_maps(warps);
-  warpgroups.stores = store_maps(warps);
-  warpgroups.conditions = zero_behind(warps, printed.names);
-  warpgroups.inputs = read_in_place(warps);
-  warpgroups.scheduler = warps.scheduler;
-  add_limits(printed, warpgroups.kernel.limits);
+    printing.note(fmt::format("{} does not overlap as planned: {}", name, warps.not_as_planned));
+  printing.made().warpgroups = {warpgroup_kernel(warps, printing.target, name + "_warpgroups"),
+                                tile_maps(warps),
+                                store_maps(warps),
+                                zero_behind(warps, printing.target.names),
+                                read_in_place(warps),
+                                warps.scheduler};
+  add_limits(printing.printed, printing.made().warpgroups->printed.limits);
   return {};
 }
 
@@ -102,8 +97,8 @@ void find_shorter(CudaPlan& printed, const Plan& plan) {
       const auto holds = [&](const ThreadedKernel& kernel) {
         return single_in_block(kernel.nest, kernel.block_level, parts.part).has_value();
       };
-      const auto& warpgroups = printed.warpgroups[i];
-      const bool one_each = holds(printed.threaded[i]) && (!warpgroups || holds(warpgroups->threaded));
+      const auto& kernel = printed.kernels[i];
+      const bool one_each = holds(kernel.threaded) && (!kernel.warpgroups || holds(kernel.warpgroups->threaded));
       const auto& program = plan.kernels[i].program;
       for (const auto* column : columns_in(program.steps))
         equal |= needs_equal(program.scratch, *column, parts.inside, one_each);
@@ -118,33 +113,32 @@ bool has_warpgroups(const Hardware& hardware, CudaPath path) {
 
 // Prints the kernel that runs in place of a warpgroup kernel: the one planned for single warps, or else the same tiles,
 // adjusted if they do not fit.
-std::optional<Refused> print_instead(CudaPlan& printed, const Plan& plan, std::size_t number, const Hardware& hardware,
-                                     const std::string& name) {
-  const bool planned = printed.warpgroups.back() && number < plan.instead.size() && plan.instead[number];
-  if (planned && !print_warps(printed, *plan.instead[number], of_single_warps(hardware), name, true)) return {};
-  return print_warps(printed, plan.kernels[number], hardware, name, printed.warpgroups.back().has_value());
+std::optional<Refused> print_instead(Printing& printing, const Plan& plan, std::size_t number) {
+  if (printing.has_warpgroups() && number < plan.instead.size() && plan.instead[number]) {
+    const auto& [names, hardware, alignment] = printing.target;
+    const auto single = of_single_warps(hardware);
+    Printing planned{printing.printed, {names, single, alignment}, printing.name};
+    if (!print_warps(planned, *plan.instead[number])) return {};
+  }
+  return print_warps(printing, plan.kernels[number]);
 }
 
-void print_kernel(CudaPlan& printed, const Plan& plan, std::size_t number, const Hardware& hardware, CudaPath path,
-                  const std::string& name) {
+void print_kernel(Printing printing, const Plan& plan, std::size_t number, CudaPath path) {
+  const auto& [printed, target, name] = printing;
   const auto& kernel = plan.kernels[number];
-  printed.warpgroups.emplace_back();
   if (path != CudaPath::reference) {
     const auto no_warpgroups =
-        has_warpgroups(hardware, path) ? print_warpgroups(printed, kernel, hardware, name) : std::optional<Refused>();
-    const auto no_warps = print_instead(printed, plan, number, hardware, name);
+        has_warpgroups(target.hardware, path) ? print_warpgroups(printing, kernel) : std::optional<Refused>();
+    const auto no_warps = print_instead(printing, plan, number);
     if (!no_warps && no_warpgroups && !no_warpgroups->reason.empty())
-      printed.notes.push_back(
-          fmt::format("{} runs without instructions of warpgroups: {}", name, no_warpgroups->reason));
+      printing.note(fmt::format("{} runs without instructions of warpgroups: {}", name, no_warpgroups->reason));
     if (!no_warps) return;
-    const auto no_rows = print_rows(printed, kernel, hardware, name);
+    const auto no_rows = print_rows(printing, kernel);
     if (!no_rows) return;
-    printed.notes.push_back(fmt::format("{} runs without matrix units: {}", name, no_warps->reason));
-    printed.notes.push_back(fmt::format("{} does not assign rows to warps: {}", name, no_rows->reason));
+    printing.note(fmt::format("{} runs without matrix units: {}", name, no_warps->reason));
+    printing.note(fmt::format("{} does not assign rows to warps: {}", name, no_rows->reason));
   }
-  add(printed, thread(kernel, hardware));
-  printed.kernels.push_back(cuda_kernel(printed.threaded.back(), printed.names, name));
-  printed.ways.emplace_back("threads");
+  printing.add(thread_kernel(kernel, target, name), "threads");
 }
 
 }  // namespace
@@ -152,12 +146,15 @@ void print_kernel(CudaPlan& printed, const Plan& plan, std::size_t number, const
 EmittedCode emit_cuda(const Diagram& planned, const Plan& plan, const Hardware& hardware, CudaPath path,
                       CudaBinding binding, const std::string& gradient) {
   const auto diagram = with_whole_outputs(planned);
-  CudaPlan printed{code_plan(Language::cuda, diagram, plan, hardware), {}, {}, {}, {}, {}};
-  if (has_warpgroups(hardware, path)) printed.shared_alignment = swizzle_pattern;
+  CudaPlan printed{code_plan(Language::cuda, diagram, plan, hardware)};
+  // All kernels of a file declare shared memory with the same alignment.
+  const auto alignment = has_warpgroups(hardware, path) ? swizzle_pattern : ThreadedKernel{}.shared_alignment;
   for (std::size_t i = 0; i < plan.kernels.size(); ++i) {
     const auto number = plan.kernels.size() > 1 ? fmt::format("_{}", i + 1) : "";
-    print_kernel(printed, plan, i, hardware, path, printed.names.diagram + "_kernel" + number);
-    add_limits(printed, printed.kernels.back().limits);
+    printed.kernels.emplace_back();
+    print_kernel({printed, {printed.names, hardware, alignment}, printed.names.diagram + "_kernel" + number}, plan, i,
+                 path);
+    add_limits(printed, printed.kernels.back().printed.limits);
   }
   find_shorter(printed, plan);
   const auto& name = printed.names.diagram;

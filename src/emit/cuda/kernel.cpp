@@ -163,8 +163,11 @@ class ThreadPrinter {
 
 }  // namespace
 
-PrintedKernel cuda_kernel(const ThreadedKernel& kernel, const CodeNames& names, const std::string& name) {
-  return ThreadPrinter(kernel, names).run(name);
+CudaKernel thread_kernel(const Kernel& kernel, const CudaTarget& target, const std::string& name) {
+  auto threaded = thread(kernel, target.hardware);
+  threaded.shared_alignment = target.shared_alignment;
+  auto printed = ThreadPrinter(threaded, target.names).run(name);
+  return {std::move(threaded), std::move(printed)};
 }
 
 }  // namespace napkin

@@ -1,12 +1,32 @@
-// One kernel of a plan as a __global__ function.
+// The kernels of a plan as __global__ functions.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "emit/cuda/page.hpp"
+#include "napkin/device.hpp"
 
 namespace napkin {
 
-PrintedKernel cuda_kernel(const ThreadedKernel&, const CodeNames&, const std::string& name);
+// A function of the plan's source, and how it is launched.
+struct CudaKernel {
+  ThreadedKernel threaded;
+  PrintedKernel printed;
+};
+
+// What all functions of the source have in common.
+struct CudaTarget {
+  const CodeNames& names;
+  const Hardware& hardware;
+  std::int64_t shared_alignment;
+};
+
+// The function of this name that runs a kernel on plain threads, with rows over warps, on matrix units of single warps,
+// or on those of warpgroups, for which a producer warpgroup copies tiles.
+CudaKernel thread_kernel(const Kernel&, const CudaTarget&, const std::string& name);
+CudaKernel row_kernel(const RowNest&, const CudaTarget&, const std::string& name);
+CudaKernel warp_kernel(const WarpNest&, const CudaTarget&, const std::string& name);
+CudaKernel warpgroup_kernel(const WarpNest&, const CudaTarget&, const std::string& name);
 
 }  // namespace napkin

@@ -149,11 +149,9 @@ static bool runs(Prepared& made, void (*kernel)(Parameters...), int threads) {
 )";
 
 std::string quoted_ways(const CudaPlan& plan) {
-  std::string text;
-  for (std::size_t i = 0; i < plan.kernels.size(); ++i)
-    text += fmt::format("{}{{\"{}\", \"{}\"}}", i == 0 ? "" : ", ", plan.warpgroups[i] ? "warpgroups" : plan.ways[i],
-                        plan.ways[i]);
-  return text;
+  return listed(plan.kernels, ", ", [](const PlannedKernel& kernel) {
+    return fmt::format("{{\"{}\", \"{}\"}}", kernel.planned_way(), kernel.way);
+  });
 }
 
 // An upper bound on the length of a path's text.
@@ -161,8 +159,9 @@ std::size_t path_length(const CudaPlan& plan) { return plan.kernels.size() * siz
 
 std::string maps(const CudaPlan& plan) {
   std::size_t maps = 0, stores = 0;
-  for (const auto& each : plan.warpgroups)
-    if (each) maps += each->maps.size() + each->stores.size(), stores += each->stores.size();
+  for (const auto& kernel : plan.kernels)
+    if (const auto& each = kernel.warpgroups)
+      maps += each->maps.size() + each->stores.size(), stores += each->stores.size();
   std::string text;
   if (maps > 0) text += fmt::format("  CUtensorMap maps[{}] = {{}};\n", maps);
   if (stores > 0) text += fmt::format("  int mapped[{}] = {{}};  // whether outputs leave by TMA\n", stores);
@@ -172,10 +171,7 @@ std::string maps(const CudaPlan& plan) {
 }  // namespace
 
 std::string planned_path(const CudaPlan& plan) {
-  std::string text;
-  for (std::size_t i = 0; i < plan.kernels.size(); ++i)
-    text += fmt::format("{}{}", i == 0 ? "" : ",", plan.warpgroups[i] ? "warpgroups" : plan.ways[i]);
-  return text;
+  return listed(plan.kernels, ",", [](const PlannedKernel& kernel) { return kernel.planned_way(); });
 }
 
 std::string path_declarations(const CudaPlan& plan) {

@@ -8,9 +8,7 @@
 #include <vector>
 
 #include "diagram/contains.hpp"
-#include "emit/shared/interface.hpp"
-#include "emit/shared/text.hpp"
-#include "napkin/emit.hpp"
+#include "emit/cuda/host/torch.hpp"
 
 namespace napkin {
 namespace {
@@ -41,19 +39,17 @@ variable_list napkin_list(const std::tuple<Tensors...>& all) {
 }
 )";
 
-// An argument of an operator: a tensor, or the size of an axis that no tensor has.
-struct Argument {
-  std::string name;
-  std::optional<ArrayId> array{};
-};
-
 class Joining {
  public:
   Joining(const Diagram& forward, const std::string& name, const Diagram& gradient, const std::string& gradient_name)
-      : forward_(forward), gradient_(gradient), name_(name), gradient_name_(gradient_name) {}
+      : forward_(forward),
+        gradient_(gradient),
+        name_(name),
+        gradient_name_(gradient_name),
+        taken_(arguments(forward)),
+        given_(arguments(gradient)) {}
 
   std::variant<EmittedFile, NoGradient> run() {
-    taken_ = arguments(forward_), given_ = arguments(gradient_);
     find_sources();
     find_results();
     if (!problem_.empty()) return NoGradient{problem_};
@@ -64,15 +60,18 @@ class Joining {
   }
 
  private:
-  static std::vector<Argument> arguments(const Diagram& diagram) {
-    std::vector<Argument> all;
+  static TorchArguments arguments(const Diagram& diagram) {
+    TorchArguments all;
     std::vector<AxisId> measured;
+    const auto add = [&](const std::string& name, std::optional<ArrayId> array) {
+      all.push_back({name, fmt::format("argument_{}", all.size() + 1), array});
+    };
     for (const auto id : diagram.inputs) {
-      all.push_back({diagram.at(id).name, id});
+      add(diagram.at(id).name, id);
       for (const auto wire : diagram.at(id).wires) measured.push_back(diagram.at(wire).axis);
     }
     for (std::uint32_t a = 0; a < diagram.axes.size(); ++a)
-      if (!contains(measured, AxisId{a})) all.push_back({diagram.axes[a].name});
+      if (!contains(measured, AxisId{a})) add(diagram.axes[a].name, {});
     return all;
   }
   void fail(std::string reason) {
@@ -83,9 +82,8 @@ class Joining {
     return found == all.end() ? nullptr : &*found;
   }
   static std::string shape(const Diagram& diagram, ArrayId id) {
-    std::vector<std::string> axes;
-    for (const auto wire : diagram.at(id).wires) axes.push_back(diagram.at(diagram.at(wire).axis).name);
-    return fmt::format("{}[{}]", row(diagram.at(id).stored()).name, fmt::join(axes, ", "));
+    const auto axis = [&](WireId wire) { return diagram.at(diagram.at(wire).axis).name; };
+    return fmt::format("{}[{}]", row(diagram.at(id).stored()).name, listed(diagram.at(id).wires, ", ", axis));
   }
   void must_match(ArrayId own, ArrayId other) {
     const auto a = shape(gradient_, own), b = shape(forward_, other);
@@ -106,7 +104,8 @@ class Joining {
     if (input || output) {
       must_match(id, input ? *input : *output);
       sources_.push_back(fmt::format("saved[{}]", saved_.size()));
-      saved_.push_back(input ? argument_name(*input) : fmt::format("results[{}]", place(forward_.outputs, *output)));
+      saved_.push_back(input ? taken_[place(forward_.inputs, *input)].parameter
+                             : fmt::format("results[{}]", place(forward_.outputs, *output)));
     } else if (of) {
       must_match(id, *of);
       sources_.push_back(fmt::format("given[{}].contiguous()", place(forward_.outputs, *of)));
@@ -119,12 +118,12 @@ class Joining {
   }
   void find_size(const std::string& axis) {
     sources_.push_back(fmt::format("context->saved_data[\"{}\"].toInt()", axis));
-    for (std::size_t i = 0; i < taken_.size(); ++i) {
-      if (!taken_[i].array && taken_[i].name == axis) return void(sizes_[axis] = parameter(i));
-      const auto wires = taken_[i].array ? forward_.at(*taken_[i].array).wires : std::vector<WireId>();
+    for (const auto& [name, parameter, array] : taken_) {
+      if (!array && name == axis) return void(sizes_[axis] = parameter);
+      const auto wires = array ? forward_.at(*array).wires : std::vector<WireId>();
       for (std::size_t k = 0; k < wires.size(); ++k)
         if (forward_.at(forward_.at(wires[k]).axis).name == axis)
-          return void(sizes_[axis] = fmt::format("{}.size({})", parameter(i), k));
+          return void(sizes_[axis] = fmt::format("{}.size({})", parameter, k));
     }
     fail(fmt::format("its axis `{}` is not one of `{}`", axis, forward_.name));
   }
@@ -146,43 +145,25 @@ class Joining {
     return static_cast<std::size_t>(std::ranges::find(all, id) - all.begin());
   }
 
-  std::string parameter(std::size_t number) const { return fmt::format("argument_{}", number + 1); }
-  std::string argument_name(ArrayId input) const { return parameter(place(forward_.inputs, input)); }
-  static std::string types(const std::vector<Argument>& all) {
-    std::vector<std::string> text;
-    for (const auto& argument : all) text.emplace_back(argument.array ? "const at::Tensor&" : "int64_t");
-    return joined(text, ", ");
-  }
-  static std::string result(const Diagram& diagram) {
-    const std::vector<std::string> tensors(diagram.outputs.size(), "at::Tensor");
-    return tensors.size() == 1 ? "at::Tensor" : fmt::format("std::tuple<{}>", joined(tensors, ", "));
-  }
-  std::string parameters() const {
-    std::vector<std::string> all;
-    for (std::size_t i = 0; i < taken_.size(); ++i)
-      all.push_back((taken_[i].array ? "const at::Tensor& " : "int64_t ") + parameter(i));
-    return joined(all, ", ");
-  }
-  std::string passed() const {
-    std::vector<std::string> all;
-    for (std::size_t i = 0; i < taken_.size(); ++i) all.push_back(parameter(i));
-    return joined(all, ", ");
+  // Declares the function `run`, which calls an operator.
+  void declare_run(const Diagram& diagram, const TorchArguments& arguments, const std::string& name) {
+    out_.line("static const auto run = napkin_operator<{}({})>(\"napkin::{}\");", torch_result(diagram),
+              listed(arguments, ", ", [](const TorchArgument& each) { return each.type(); }), name);
   }
 
   void function() {
     out_.line();
-    for (std::size_t i = 0; i < taken_.size(); ++i) out_.line("// {} is {}", parameter(i), taken_[i].name);
+    for (const auto& each : taken_) out_.line("// {} is {}", each.parameter, each.name);
     out_.open("struct napkin_function : torch::autograd::Function<napkin_function>");
     forward();
     backward();
     out_.close("};");
   }
   void forward() {
-    out_.open("static variable_list forward(AutogradContext* context, {})", parameters());
+    out_.open("static variable_list forward(AutogradContext* context, {})", torch_parameters(taken_));
     out_.line("const at::AutoDispatchBelowADInplaceOrView below;");
-    out_.line("static const auto run = napkin_operator<{}({})>(\"napkin::{}\");", result(forward_), types(taken_),
-              name_);
-    out_.line("const auto results = napkin_list(run.call({}));", passed());
+    declare_run(forward_, taken_, name_);
+    out_.line("const auto results = napkin_list(run.call({}));", torch_passed(taken_));
     out_.list("context->save_for_backward({", saved_, "});");
     for (const auto& [axis, size] : sizes_) out_.line("context->saved_data[\"{}\"] = {};", axis, size);
     std::vector<std::string> others;
@@ -197,8 +178,7 @@ class Joining {
     out_.line("TORCH_CHECK(!at::GradMode::is_enabled(),");
     out_.line("            \"napkin.{}: there are no gradients of its gradients; do not ask for create_graph\");",
               name_);
-    out_.line("static const auto run = napkin_operator<{}({})>(\"napkin::{}\");", result(gradient_), types(given_),
-              gradient_name_);
+    declare_run(gradient_, given_, gradient_name_);
     out_.line("const auto saved = context->get_saved_variables();");
     out_.list("const auto results = napkin_list(run.call(", sources_, "));");
     out_.list("return {", results_, "};");
@@ -206,11 +186,11 @@ class Joining {
   }
   void registration() {
     out_.line();
-    out_.open("{} napkin_differentiable({})", result(forward_), parameters());
-    out_.line("const auto results = napkin_function::apply({});", passed());
+    out_.open("{} napkin_differentiable({})", torch_result(forward_), torch_parameters(taken_));
+    out_.line("const auto results = napkin_function::apply({});", torch_passed(taken_));
     std::vector<std::string> all;
     for (std::size_t i = 0; i < forward_.outputs.size(); ++i) all.push_back(fmt::format("results[{}]", i));
-    out_.line(all.size() == 1 ? "return results[0];" : fmt::format("return std::make_tuple({});", joined(all, ", ")));
+    out_.line(torch_returned(all));
     out_.close();
     out_.line();
     out_.line("}  // namespace");
@@ -223,7 +203,7 @@ class Joining {
 
   const Diagram &forward_, &gradient_;
   const std::string &name_, &gradient_name_;
-  std::vector<Argument> taken_, given_;       // by the operator, and by the operator of the gradient
+  TorchArguments taken_, given_;              // by the operator, and by the operator of the gradient
   std::vector<std::string> saved_;            // values that forward saves
   std::vector<std::string> sources_;          // of the gradient's arguments, as expressions in backward
   std::map<std::string, std::string> sizes_;  // sizes that forward saves, by axis

@@ -150,51 +150,57 @@ std::string blocks(const CudaPlan& plan, const ThreadedKernel& kernel, const Til
   return text.starts_with("1LL * ") ? "(long long)" + text.substr(6) : text;
 }
 
-std::string started(const CudaPlan& plan, const ThreadedKernel& kernel, const std::vector<ArrayId>& inputs,
-                    const std::string& name, const std::string& number, const TileScheduler& scheduler = {}) {
+std::string started(const CudaPlan& plan, const CudaKernel& kernel, const std::vector<ArrayId>& inputs,
+                    const std::string& number, const TileScheduler& scheduler = {}) {
+  const auto& [threaded, printed] = kernel;
   std::string arguments;
   for (const auto id : inputs) arguments += ", " + argument(plan, id, true);
-  for (const auto id : kernel.nest.outputs) arguments += ", " + argument(plan, id, false);
-  const auto head = scheduler.cluster > 1 ? fmt::format("start_clusters({}, {}, ", name, scheduler.cluster)
-                                          : fmt::format("start({}, ", name);
-  return fmt::format("error = {}{}, {}, {}, stream, n{}", head, number, kernel.threads, kernel.shared_bytes, arguments);
+  for (const auto id : threaded.nest.outputs) arguments += ", " + argument(plan, id, false);
+  const auto head = scheduler.cluster > 1 ? fmt::format("start_clusters({}, {}, ", printed.name, scheduler.cluster)
+                                          : fmt::format("start({}, ", printed.name);
+  return fmt::format("error = {}{}, {}, {}, stream, n{}", head, number, threaded.threads, threaded.shared_bytes,
+                     arguments);
 }
 
 // "map_tiles(*made, 0, "A", A, {n.a, n.b}, {64, 64}, 128)".
 std::string mapped(const CudaPlan& plan, const TileMap& map, std::size_t number, bool is_input = true) {
-  std::vector<std::string> sizes;
-  for (const auto wire : plan.diagram.at(map.array).wires) sizes.push_back(code_size(plan.diagram, plan.names, wire));
+  const auto size = [&](WireId wire) { return code_size(plan.diagram, plan.names, wire); };
   const auto name = is_input ? fmt::format("\"{}\"", plan.diagram.at(map.array).name) : "nullptr";
   return fmt::format("map_tiles(*made, {}, {}, {}, {{{}}}, {{{}}}, {})", number, name,
-                     argument(plan, map.array, is_input), fmt::join(sizes, ", "), fmt::join(map.box, ", "),
-                     map.swizzle);
+                     argument(plan, map.array, is_input), listed(plan.diagram.at(map.array).wires, ", ", size),
+                     fmt::join(map.box, ", "), map.swizzle);
 }
 
-// One kernel of the plan, with the numbers of its first tensor map and of its first output's tensor map among all maps.
+// One kernel of the plan, with its number, and those of its first tensor map and of its first output's tensor map among
+// all maps.
 struct Launched {
-  std::size_t index = 0, maps = 0, stores = 0;
+  const PlannedKernel& kernel;
+  std::size_t index, maps, stores;
+
+  std::size_t map_of_store(std::size_t k) const { return maps + kernel.warpgroups->maps.size() + k; }
 };
 
-std::string room(const ThreadedKernel& kernel, const std::string& name) {
-  return fmt::format("make_room({}, {})", name, kernel.shared_bytes);
+std::string room(const CudaKernel& kernel) {
+  return fmt::format("make_room({}, {})", kernel.printed.name, kernel.threaded.shared_bytes);
 }
 
 // Prints the number of persistent blocks, if the kernel is persistent.
 void prepare_blocks(const CudaPlan& plan, const WarpgroupKernel& warpgroups, std::size_t index, Lines& out) {
+  const auto& [nest, hardware, level, threads, spread, staged, shared, alignment] = warpgroups.threaded;
   const auto number = blocks(plan, warpgroups.threaded, warpgroups.scheduler);
-  const auto& [threads, shared] = std::pair(warpgroups.threaded.threads, warpgroups.threaded.shared_bytes);
+  const auto& name = warpgroups.printed.name;
   if (warpgroups.scheduler.cluster > 1)
-    out.line("if (error == cudaSuccess) error = clusters_at_once(&made->blocks[{}], {}, {}, {}, {}, {});", index,
-             warpgroups.kernel.name, warpgroups.scheduler.cluster, number, threads, shared);
+    out.line("if (error == cudaSuccess) error = clusters_at_once(&made->blocks[{}], {}, {}, {}, {}, {});", index, name,
+             warpgroups.scheduler.cluster, number, threads, shared);
   else if (warpgroups.scheduler.persistent)
-    out.line("made->blocks[{}] = at_once(*made, {}, {}, {}, {});", index, warpgroups.kernel.name, number, threads,
-             shared);
+    out.line("made->blocks[{}] = at_once(*made, {}, {}, {}, {});", index, name, number, threads, shared);
 }
 
 // Prints the test whether the warpgroup kernel can run, and the preparation of whichever kernel is launched.
-void prepare_warpgroups(const CudaPlan& plan, const WarpgroupKernel& warpgroups, const Launched& here, Lines& out) {
+void prepare_warpgroups(const CudaPlan& plan, const Launched& here, Lines& out) {
   const auto i = here.index;
-  std::string conditions = fmt::format("runs(*made, {}, {})", warpgroups.kernel.name, warpgroups.threaded.threads);
+  const auto& warpgroups = *here.kernel.warpgroups;
+  std::string conditions = fmt::format("runs(*made, {}, {})", warpgroups.printed.name, warpgroups.threaded.threads);
   for (const auto& condition : warpgroups.conditions) conditions += " &&\n        " + condition;
   for (std::size_t k = 0; k < warpgroups.maps.size(); ++k)
     conditions += " &&\n        " + mapped(plan, warpgroups.maps[k], here.maps + k);
@@ -202,51 +208,48 @@ void prepare_warpgroups(const CudaPlan& plan, const WarpgroupKernel& warpgroups,
   out.open("if (demanded[{}] != other && {})", i, conditions);
   for (std::size_t k = 0; k < warpgroups.stores.size(); ++k)
     out.line("made->mapped[{}] = {};", here.stores + k,
-             mapped(plan, warpgroups.stores[k], here.maps + warpgroups.maps.size() + k, false));
-  out.line("error = {};", room(warpgroups.threaded, warpgroups.kernel.name));
+             mapped(plan, warpgroups.stores[k], here.map_of_store(k), false));
+  out.line("error = {};", room(warpgroups));
   prepare_blocks(plan, warpgroups, i, out);
   out.close("} else {");
   out.deepen();
   out.line("made->way[{}] = other;", i);
-  out.line("error = demanded[{}] == planned ? (int)cudaErrorNotSupported : {};", i,
-           room(plan.threaded[i], plan.kernels[i].name));
+  out.line("error = demanded[{}] == planned ? (int)cudaErrorNotSupported : {};", i, room(here.kernel));
   out.close();
 }
 
 // Prints what is prepared once for all launches with the same device, sizes and arrays.
 void prepare(const CudaPlan& plan, const Launched& here, Lines& out) {
-  const auto i = here.index;
-  out.open("if (!made->ready[{}])", i);
-  if (const auto& warpgroups = plan.warpgroups[i])
-    prepare_warpgroups(plan, *warpgroups, here, out);
+  out.open("if (!made->ready[{}])", here.index);
+  if (here.kernel.warpgroups)
+    prepare_warpgroups(plan, here, out);
   else
-    out.line("error = {};", room(plan.threaded[i], plan.kernels[i].name));
+    out.line("error = {};", room(here.kernel));
   out.line("if (error != cudaSuccess) return give_up(error, made);");
-  out.line("made->ready[{}] = true;", i);
+  out.line("made->ready[{}] = true;", here.index);
   out.close();
 }
 
-std::string warpgroups_started(const CudaPlan& plan, const WarpgroupKernel& warpgroups, const Launched& here) {
+std::string warpgroups_started(const CudaPlan& plan, const Launched& here) {
+  const auto& warpgroups = *here.kernel.warpgroups;
+  const auto& scheduler = warpgroups.scheduler;
   std::string maps;
   for (std::size_t k = 0; k < warpgroups.maps.size(); ++k) maps += fmt::format(", made->maps[{}]", here.maps + k);
   for (std::size_t k = 0; k < warpgroups.stores.size(); ++k)
-    maps += fmt::format(", made->maps[{}], made->mapped[{}]", here.maps + warpgroups.maps.size() + k, here.stores + k);
-  const auto number = warpgroups.scheduler.persistent || warpgroups.scheduler.cluster > 1
-                          ? fmt::format("made->blocks[{}]", here.index)
-                          : blocks(plan, warpgroups.threaded, warpgroups.scheduler);
-  return started(plan, warpgroups.threaded, warpgroups.inputs, warpgroups.kernel.name, number, warpgroups.scheduler) +
-         maps + ");";
+    maps += fmt::format(", made->maps[{}], made->mapped[{}]", here.map_of_store(k), here.stores + k);
+  const auto number = scheduler.persistent || scheduler.cluster > 1 ? fmt::format("made->blocks[{}]", here.index)
+                                                                    : blocks(plan, warpgroups.threaded, scheduler);
+  return started(plan, warpgroups, warpgroups.inputs, number, scheduler) + maps + ");";
 }
 
 void launch(const CudaPlan& plan, const Launched& here, Lines& out) {
-  const auto i = here.index;
-  const auto& kernel = plan.threaded[i];
-  const auto alone = started(plan, kernel, kernel.nest.inputs, plan.kernels[i].name, blocks(plan, kernel, {})) + ");";
+  const auto& threaded = here.kernel.threaded;
+  const auto alone = started(plan, here.kernel, threaded.nest.inputs, blocks(plan, threaded, {})) + ");";
   prepare(plan, here, out);
-  out.line("take(*made, {});", i);
-  if (const auto& warpgroups = plan.warpgroups[i]) {
-    out.line("if (made->way[{}] == planned)", i);
-    out.line("  " + warpgroups_started(plan, *warpgroups, here));
+  out.line("take(*made, {});", here.index);
+  if (here.kernel.warpgroups) {
+    out.line("if (made->way[{}] == planned)", here.index);
+    out.line("  " + warpgroups_started(plan, here));
     out.line("else");
     out.line("  " + alone);
   } else {
@@ -256,16 +259,16 @@ void launch(const CudaPlan& plan, const Launched& here, Lines& out) {
 }
 
 bool any_clusters(const CudaPlan& plan) {
-  return std::any_of(plan.warpgroups.begin(), plan.warpgroups.end(),
-                     [](const auto& each) { return each && each->scheduler.cluster > 1; });
+  return std::ranges::any_of(plan.kernels, [](const PlannedKernel& each) {
+    return each.warpgroups && each.warpgroups->scheduler.cluster > 1;
+  });
 }
 
 // The arrays that identify a prepared launch.
 std::string all_arrays(const CudaPlan& plan) {
-  std::string text;
-  for (const auto* list : {&plan.diagram.inputs, &plan.diagram.outputs})
-    for (const auto id : *list) text += plan.names.arrays[id.index] + ", ";
-  return text + "workspace";
+  auto arrays = plan.diagram.inputs;
+  arrays.insert(arrays.end(), plan.diagram.outputs.begin(), plan.diagram.outputs.end());
+  return listed(arrays, "", [&](ArrayId id) { return plan.names.arrays[id.index] + ", "; }) + "workspace";
 }
 
 void launcher(const CudaPlan& plan, Lines& out) {
@@ -282,13 +285,13 @@ void launcher(const CudaPlan& plan, Lines& out) {
   out.line("Prepared* const made = prepared_for(n, arrays, demanded, &error);");
   out.line("if (!made) return give_up(error, made);");
   divide_workspace(plan, out);
-  Launched here;
-  for (; here.index < plan.kernels.size(); ++here.index) {
-    launch(plan, here, out);
-    if (const auto& warpgroups = plan.warpgroups[here.index]) {
-      here.maps += warpgroups->maps.size() + warpgroups->stores.size();
-      here.stores += warpgroups->stores.size();
-    }
+  std::size_t maps = 0, stores = 0;
+  for (std::size_t i = 0; i < plan.kernels.size(); ++i) {
+    const auto& kernel = plan.kernels[i];
+    launch(plan, {kernel, i, maps, stores}, out);
+    if (!kernel.warpgroups) continue;
+    maps += kernel.warpgroups->maps.size() + kernel.warpgroups->stores.size();
+    stores += kernel.warpgroups->stores.size();
   }
   out.line("return cudaSuccess;");
   out.close();
@@ -297,7 +300,7 @@ void launcher(const CudaPlan& plan, Lines& out) {
 }  // namespace
 
 bool any_warpgroups(const CudaPlan& plan) {
-  return std::any_of(plan.warpgroups.begin(), plan.warpgroups.end(), [](const auto& each) { return each.has_value(); });
+  return std::ranges::any_of(plan.kernels, [](const PlannedKernel& each) { return each.warpgroups.has_value(); });
 }
 
 std::string cuda_header(const CudaPlan& plan) {
@@ -326,10 +329,10 @@ EmittedText cuda_source(const CudaPlan& plan) {
   Lines body;
   define_sizes(plan, body);
   EmittedText kernels;
-  for (std::size_t i = 0; i < plan.kernels.size(); ++i) {
-    if (const auto& warpgroups = plan.warpgroups[i])
-      append(kernels, warpgroups->kernel.text + "\n", warpgroups->kernel.origins);
-    append(kernels, plan.kernels[i].text + "\n", plan.kernels[i].origins);
+  const auto add = [&](const PrintedKernel& kernel) { append(kernels, kernel.text + "\n", kernel.origins); };
+  for (const auto& kernel : plan.kernels) {
+    if (kernel.warpgroups) add(kernel.warpgroups->printed);
+    add(kernel.printed);
   }
   Lines rest;
   rest.verbatim(path_definitions(plan));

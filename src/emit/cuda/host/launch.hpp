@@ -11,25 +11,26 @@
 
 namespace napkin {
 
-// The warpgroup version of a kernel of the plan. That kernel also has a version without warpgroups.
-struct WarpgroupKernel {
-  ThreadedKernel threaded;
-  PrintedKernel kernel;
+// The warpgroup version of a kernel of the plan.
+struct WarpgroupKernel : CudaKernel {
   std::vector<TileMap> maps, stores;
   std::vector<std::string> conditions;  // conditions on sizes under which it may be launched
   std::vector<ArrayId> inputs;          // the inputs that it gets pointers to
   TileScheduler scheduler{};
 };
 
+// A kernel of the plan: one without warpgroups, and maybe one that is launched instead if device and arrays allow.
+struct PlannedKernel : CudaKernel {
+  std::string_view way;  // how it runs: "warps", "rows" or "threads"
+  std::optional<WarpgroupKernel> warpgroups;
+
+  std::string_view planned_way() const { return warpgroups ? "warpgroups" : way; }
+};
+
 // Everything that the files of one plan are printed from.
 struct CudaPlan : CodePlan {
-  std::vector<ThreadedKernel> threaded;  // in launch order
-  std::vector<PrintedKernel> kernels;    // parallel to `threaded`
-  std::vector<std::optional<WarpgroupKernel>>
-      warpgroups;                      // parallel to `threaded`: launched instead if device and arrays allow
-  std::vector<std::string_view> ways;  // parallel to `threaded`: how kernels run, "warps", "rows" or "threads"
-  std::vector<std::string> notes;      // which kernels run without matrix units, and why
-  std::int64_t shared_alignment = ThreadedKernel{}.shared_alignment;  // the alignment of shared memory for all kernels
+  std::vector<PlannedKernel> kernels{};  // in launch order
+  std::vector<std::string> notes{};      // which kernels run without matrix units, and why
 };
 
 bool any_warpgroups(const CudaPlan&);

@@ -122,11 +122,10 @@ class TorchPrinter {
     for (const auto* names : {&plan.names.axes, &plan.names.arrays})
       for (const auto& each : *names) pool_.fresh(each);
     result_ = pool_.fresh("result"), error_ = pool_.fresh("error");
+    find_arguments();
   }
 
   std::string run() {
-    for (const auto id : diagram_.inputs)
-      for (const auto wire : diagram_.at(id).wires) measured_.insert(diagram_.at(wire).axis);
     out_.verbatim(replaced(std::string(operator_opening), words()));
     sizes();
     out_.verbatim(replaced(std::string(on_device_text), words()));
@@ -139,28 +138,31 @@ class TorchPrinter {
     return out_.text();
   }
   std::string signature() const {
-    std::vector<std::string> all;
-    for (const auto id : diagram_.inputs) all.push_back("Tensor " + name(id));
-    for (const auto axis : asked()) all.push_back("int " + plan_.names.axes[axis.index]);
-    const std::vector<std::string> tensors(diagram_.outputs.size(), "Tensor");
-    const auto result = fmt::format("{}", fmt::join(tensors, ", "));
-    return fmt::format("{}({}) -> {}", plan_.names.diagram, fmt::join(all, ", "),
-                       tensors.size() == 1 ? result : "(" + result + ")");
+    const auto argument = [](const TorchArgument& each) { return (each.array ? "Tensor " : "int ") + each.parameter; };
+    const auto result = listed(diagram_.outputs, ", ", [](ArrayId) { return "Tensor"; });
+    return fmt::format("{}({}) -> {}", plan_.names.diagram, listed(arguments_, ", ", argument),
+                       diagram_.outputs.size() == 1 ? result : "(" + result + ")");
   }
 
  private:
   const std::string& name(ArrayId id) const { return plan_.names.arrays[id.index]; }
-  // Axes that no input has; their sizes are arguments.
-  std::vector<AxisId> asked() const {
-    auto all = given_axes(plan_);
-    std::erase_if(all, [&](AxisId axis) { return measured_.contains(axis); });
-    return all;
+  // Finds the inputs and the axes that no input has.
+  void find_arguments() {
+    std::set<AxisId> measured;
+    for (const auto id : diagram_.inputs) {
+      arguments_.push_back({diagram_.at(id).name, name(id), id});
+      for (const auto wire : diagram_.at(id).wires) measured.insert(diagram_.at(wire).axis);
+    }
+    for (const auto axis : given_axes(plan_)) {
+      if (measured.contains(axis)) continue;
+      asked_.push_back(axis);
+      arguments_.push_back({diagram_.at(axis).name, plan_.names.axes[axis.index]});
+    }
   }
   std::string shape(ArrayId id) const {
-    std::vector<std::string> all;
-    for (const auto axis : whole_shape(diagram_, id)) all.push_back(diagram_.at(axis).name);
-    if (const auto share = row(diagram_.at(id).stored()).share; share > 1) all.back() += fmt::format(" / {}", share);
-    return fmt::format("[{}]", fmt::join(all, ", "));
+    const auto axes = listed(whole_shape(diagram_, id), ", ", [&](AxisId axis) { return diagram_.at(axis).name; });
+    const auto share = row(diagram_.at(id).stored()).share;
+    return share > 1 ? fmt::format("[{} / {}]", axes, share) : fmt::format("[{}]", axes);
   }
   std::string parameters() const {
     std::string text;
@@ -170,42 +172,25 @@ class TorchPrinter {
                           row(type).of_inputs ? fmt::format(" of {}", row(type).name) : "");
     };
     for (const auto id : diagram_.inputs) describe("", id);
-    for (const auto axis : asked())
+    for (const auto axis : asked_)
       text += fmt::format("//   {:<8} size of axis {}\n", plan_.names.axes[axis.index], diagram_.at(axis).name);
     for (const auto id : diagram_.outputs) describe("gives ", id);
     return text;
   }
   std::vector<std::pair<std::string, std::string>> words() const {
-    std::vector<std::string> sizes;
-    for (const auto& axis : given_names(plan_)) sizes.push_back(axis + " = 0");
     return {{"@NAME@", plan_.names.diagram},
             {"@SIGNATURE@", signature()},
             {"@PARAMETERS@", parameters()},
-            {"@SIZES@", joined(sizes, ", ")}};
+            {"@SIZES@", listed(given_names(plan_), ", ", [](const std::string& axis) { return axis + " = 0"; })}};
   }
   std::string longest(AxisId axis) const {
     const auto limit = plan_.limits.find(axis);
     return limit == plan_.limits.end() ? "INT_MAX" : fmt::format("{}", limit->second);
   }
 
-  // The parameter list, such as "const at::Tensor& Q, int64_t u", and the arguments that pass it on to another
-  // function.
-  std::string taken() const {
-    std::vector<std::string> all;
-    for (const auto id : diagram_.inputs) all.push_back("const at::Tensor& " + name(id));
-    for (const auto axis : asked()) all.push_back("int64_t " + plan_.names.axes[axis.index]);
-    return joined(all, ", ");
-  }
-  std::string passed() const {
-    std::vector<std::string> all;
-    for (const auto id : diagram_.inputs) all.push_back(name(id));
-    for (const auto axis : asked()) all.push_back(plan_.names.axes[axis.index]);
-    return joined(all, ", ");
-  }
-
   void sizes() {
     out_.line();
-    out_.open("napkin_lengths napkin_sizes({})", taken());
+    out_.open("napkin_lengths napkin_sizes({})", torch_parameters(arguments_));
     out_.line("napkin_lengths n;");
     for (const auto id : diagram_.inputs) {
       const auto stored = diagram_.at(id).stored();
@@ -220,7 +205,7 @@ class TorchPrinter {
                         k + 1 == wires.size() && row(stored).share > 1 ? fmt::format(" * {}", row(stored).share) : ""),
             name(id));
     }
-    for (const auto axis : asked()) measure(axis, plan_.names.axes[axis.index], "the call");
+    for (const auto axis : asked_) measure(axis, plan_.names.axes[axis.index], "the call");
     out_.line("return n;");
     out_.close();
   }
@@ -229,31 +214,25 @@ class TorchPrinter {
               diagram_.at(axis).name, where, longest(axis));
   }
 
-  // The result type: a tensor, or a tuple of tensors if there are several outputs.
-  std::string result() const {
-    const std::vector<std::string> tensors(diagram_.outputs.size(), "at::Tensor");
-    return tensors.size() == 1 ? "at::Tensor" : fmt::format("std::tuple<{}>", joined(tensors, ", "));
-  }
   void outputs() {
     std::vector<std::string> all;
     for (const auto id : diagram_.outputs) {
-      std::vector<std::string> lengths;
-      for (const auto axis : whole_shape(diagram_, id)) lengths.push_back("n." + plan_.names.axes[axis.index]);
-      all.push_back(fmt::format("at::empty({{{}}}, like.options().dtype({}))", joined(lengths, ", "),
+      const auto length = [&](AxisId axis) { return "n." + plan_.names.axes[axis.index]; };
+      all.push_back(fmt::format("at::empty({{{}}}, like.options().dtype({}))",
+                                listed(whole_shape(diagram_, id), ", ", length),
                                 torch_type(diagram_.at(id).type).scalar));
     }
     out_.line();
-    out_.open("{} napkin_outputs(const napkin_lengths& n, const at::Tensor& like)", result());
+    out_.open("{} napkin_outputs(const napkin_lengths& n, const at::Tensor& like)", torch_result(diagram_));
     if (std::all_of(diagram_.outputs.begin(), diagram_.outputs.end(),
                     [&](ArrayId id) { return diagram_.at(id).wires.empty(); }))
       out_.line("(void)n;");
-    out_.line(all.size() == 1 ? fmt::format("return {};", all[0])
-                              : fmt::format("return std::make_tuple({});", joined(all, ", ")));
+    out_.line(torch_returned(all));
     out_.close();
     out_.line();
     out_.line("// What comes of the inputs without computing it: shapes and types.");
-    out_.open("{} napkin_shapes({})", result(), taken());
-    out_.line("return napkin_outputs(napkin_sizes({}), {});", passed(), name(diagram_.inputs.front()));
+    out_.open("{} napkin_shapes({})", torch_result(diagram_), torch_parameters(arguments_));
+    out_.line("return napkin_outputs(napkin_sizes({}), {});", torch_passed(arguments_), name(diagram_.inputs.front()));
     out_.close();
   }
 
@@ -267,8 +246,8 @@ class TorchPrinter {
                                                       : fmt::format("std::get<{}>({}).data_ptr()", i, result_));
     out_.line();
     out_.line("// On the stream that is current where it is called.");
-    out_.open("{} napkin_run({})", result(), taken());
-    out_.line("const auto n = napkin_sizes({});", passed());
+    out_.open("{} napkin_run({})", torch_result(diagram_), torch_parameters(arguments_));
+    out_.line("const auto n = napkin_sizes({});", torch_passed(arguments_));
     for (const auto id : diagram_.inputs) out_.line("napkin_check_device({0}, \"{0}\", {1});", name(id), first);
     out_.line("const c10::cuda::CUDAGuard {}({}.device());", pool_.fresh("guard"), first);
     out_.line("auto {} = napkin_outputs(n, {});", result_, first);
@@ -315,7 +294,8 @@ class TorchPrinter {
   Lines out_;
   Identifiers pool_;
   std::string result_, error_;
-  std::set<AxisId> measured_;  // axes that some input has
+  TorchArguments arguments_;
+  std::vector<AxisId> asked_;  // axes that no input has; their sizes are arguments
 };
 
 // Warpgroup instructions exist only under the full name of the architecture.
@@ -353,6 +333,21 @@ load(
 @GRADIENT@)";
 
 }  // namespace
+
+std::string torch_parameters(const TorchArguments& all) {
+  return listed(all, ", ", [](const TorchArgument& each) { return fmt::format("{} {}", each.type(), each.parameter); });
+}
+std::string torch_passed(const TorchArguments& all) {
+  return listed(all, ", ", [](const TorchArgument& each) { return each.parameter; });
+}
+std::string torch_result(const Diagram& diagram) {
+  const auto tensors = listed(diagram.outputs, ", ", [](ArrayId) { return "at::Tensor"; });
+  return diagram.outputs.size() == 1 ? tensors : fmt::format("std::tuple<{}>", tensors);
+}
+std::string torch_returned(const std::vector<std::string>& tensors) {
+  return tensors.size() == 1 ? fmt::format("return {};", tensors[0])
+                             : fmt::format("return std::make_tuple({});", joined(tensors, ", "));
+}
 
 std::vector<EmittedFile> torch_binding(const CudaPlan& plan, const std::string& gradient) {
   if (plan.diagram.inputs.empty()) return {};

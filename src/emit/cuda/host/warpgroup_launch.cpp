@@ -6,7 +6,6 @@
 
 #include "diagram/contains.hpp"
 #include "diagram/index.hpp"
-#include "emit/cuda/warps/warps.hpp"
 #include "emit/shared/expression.hpp"
 #include "emit/shared/names.hpp"
 
@@ -80,12 +79,6 @@ std::vector<ArrayId> read_in_place(const WarpNest& warps) {
   };
   std::erase_if(inputs, is_copied);
   return inputs;
-}
-
-ThreadedKernel warpgroup_launch(const WarpNest& warps, const Hardware& hardware) {
-  auto launch = warp_launch(warps, hardware);
-  launch.threads += warps.issuing_warps * static_cast<int>(lanes_of_warp);
-  return launch;
 }
 
 }  // namespace napkin

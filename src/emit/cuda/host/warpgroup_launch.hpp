@@ -1,4 +1,4 @@
-// What the host prepares for a warpgroup kernel: the boxes of its tensor maps, and the launch.
+// What the host prepares for a warpgroup kernel: the boxes of its tensor maps, and conditions on sizes.
 #pragma once
 
 #include <string>
@@ -24,7 +24,5 @@ std::vector<TileMap> store_maps(const WarpNest&);  // for the outputs that are s
 std::vector<std::string> zero_behind(const WarpNest&, const CodeNames&);
 // The inputs that columns read directly from global memory, through pointers of their own.
 std::vector<ArrayId> read_in_place(const WarpNest&);
-
-ThreadedKernel warpgroup_launch(const WarpNest&, const Hardware&);
 
 }  // namespace napkin

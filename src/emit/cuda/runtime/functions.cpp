@@ -2,7 +2,6 @@
 // itself, and those made of them.
 #include "emit/cuda/runtime/functions.hpp"
 
-#include "emit/cuda/rows/rows.hpp"
 #include "napkin/instructions.hpp"
 
 namespace napkin {
@@ -21,12 +20,13 @@ std::string_view cuda_clusters();
 std::string_view cuda_packed();
 std::string_view cuda_packed_tiles();
 std::string_view cuda_packed_rows();
+std::string_view cuda_rows();
 
 std::string warp_definitions(const std::string& used_in) {
   const auto uses = [&](std::string_view call) { return used_in.find(call) != std::string::npos; };
-  const auto rows = row_definitions(used_in);
+  const bool rows = uses("napkin_values<") || uses("napkin_join_lanes(") || uses("napkin_read_once<");
   const bool by_warpgroups = uses("napkin_warpgroup_"), tiles = by_warpgroups || uses("napkin_load_tile<");
-  if (!tiles && rows.empty()) return "";
+  if (!tiles && !rows) return "";
   const auto only = [](bool used, std::string_view text) { return used ? std::string(text) + "\n" : std::string(); };
   const auto products = product_definitions(used_in);
   const bool packed = uses("napkin_packed<");
@@ -38,8 +38,8 @@ std::string warp_definitions(const std::string& used_in) {
          only(uses("napkin_pack_f8"), cuda_bytes_f8()) + "#endif\n\n" + products + std::string(cuda_exponentials()) +
          common + only(uses("napkin_stage_pair("), cuda_pairs()) + only(uses("napkin_register_"), cuda_registers()) +
          only(uses("napkin_exchange_bytes("), cuda_bytes()) + only(uses("napkin_store_numbers<"), cuda_stores()) +
-         only(uses("napkin_release_cluster<"), cuda_clusters()) + rows +
-         only(packed && !rows.empty(), cuda_packed_rows());
+         only(uses("napkin_release_cluster<"), cuda_clusters()) + only(rows, cuda_rows()) +
+         only(packed && rows, cuda_packed_rows());
 }
 
 }  // namespace napkin

@@ -1,8 +1,6 @@
 // A nest of warpgroups printed as a __global__ function, with one part for the producer warpgroup, which copies tiles,
 // and one for the warpgroups that compute. Both parts run the same loops over the same pieces; barriers in shared
 // memory tell which stages of a pipeline are full and which are empty.
-#include "emit/cuda/warpgroups/warpgroups.hpp"
-
 #include <fmt/format.h>
 
 #include <map>
@@ -204,9 +202,10 @@ class WarpgroupPrinter {
 
 }  // namespace
 
-PrintedKernel warpgroup_kernel(const ThreadedKernel& launch, const WarpNest& warps, const CodeNames& names,
-                               const std::string& name) {
-  return WarpgroupPrinter(launch, warps, names).run(name);
+CudaKernel warpgroup_kernel(const WarpNest& warps, const CudaTarget& target, const std::string& name) {
+  auto threaded = threaded_warps(warps, target, warps.warps + warps.issuing_warps);
+  auto printed = WarpgroupPrinter(threaded, warps, target.names).run(name);
+  return {std::move(threaded), std::move(printed)};
 }
 
 }  // namespace napkin

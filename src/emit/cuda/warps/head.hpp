@@ -4,10 +4,13 @@
 #include <string>
 
 #include "emit/cuda/groups.hpp"
+#include "emit/cuda/kernel.hpp"
 #include "emit/cuda/warps/fragments.hpp"
 
 namespace napkin {
 
+// How a kernel of so many warps is launched.
+ThreadedKernel threaded_warps(const WarpNest&, const CudaTarget&, int warps);
 // Prints comments on the kernel. `by` names the instructions, and `filled` says which threads fill the pipeline stages
 // of tiles.
 void describe_warps(FragmentPage&, const GroupPrinter&, const std::string& by, const std::string& filled);

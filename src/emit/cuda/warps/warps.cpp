@@ -1,7 +1,5 @@
 // A nest of warps printed as a __global__ function: groups become code that decodes block and warp numbers, tiles are
 // copied while the iteration before is computed, and columns run on fragments.
-#include "emit/cuda/warps/warps.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -10,6 +8,7 @@
 
 #include "diagram/contains.hpp"
 #include "diagram/match.hpp"
+#include "emit/cuda/kernel.hpp"
 #include "emit/cuda/warps/buffers.hpp"
 #include "emit/cuda/warps/columns.hpp"
 #include "emit/cuda/warps/head.hpp"
@@ -244,17 +243,10 @@ class WarpPrinter {
 
 }  // namespace
 
-ThreadedKernel warp_launch(const WarpNest& warps, const Hardware& hardware) {
-  return {.nest = *warps.nest,
-          .hardware = hardware,
-          .block_level = warps.block_level,
-          .threads = warps.warps * static_cast<int>(lanes_of_warp),
-          .shared_bytes = warps.shared_bytes};
-}
-
-PrintedKernel warp_kernel(const ThreadedKernel& launch, const WarpNest& warps, const CodeNames& names,
-                          const std::string& name) {
-  return WarpPrinter(launch, warps, names).run(name);
+CudaKernel warp_kernel(const WarpNest& warps, const CudaTarget& target, const std::string& name) {
+  auto threaded = threaded_warps(warps, target, warps.warps);
+  auto printed = WarpPrinter(threaded, warps, target.names).run(name);
+  return {std::move(threaded), std::move(printed)};
 }
 
 }  // namespace napkin
