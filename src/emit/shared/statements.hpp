@@ -42,10 +42,8 @@ struct OpenLoops {
 // `Page` is the page of the language. `Here` describes the open loops; it has the `position` of every wire.
 template <class Page, class Here>
 class StatementPrinter {
- protected:
+ public:
   StatementPrinter(Page& page, StatementStyle style) : page_(page), out_(page.out), style_(style) {}
-  ~StatementPrinter() = default;
-
   // Opens loops over the cells of a column's result and returns their number.
   virtual int open_cells(const Compute&, Here&) = 0;
   // A cell of a computed buffer, and the value that an access reads.
@@ -147,6 +145,11 @@ class StatementPrinter {
     join(compute, slot(compute.to, here), part);
     round(compute, here);
   }
+
+  Page& page() { return page_; }
+
+ protected:
+  ~StatementPrinter() = default;
 
   Page& page_;
   Lines& out_;

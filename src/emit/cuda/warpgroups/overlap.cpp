@@ -7,6 +7,7 @@
 
 #include "derive/columns.hpp"
 #include "diagram/contains.hpp"
+#include "emit/cuda/warpgroups/products.hpp"
 #include "emit/cuda/warps/buffers.hpp"
 #include "emit/cuda/warps/streams.hpp"
 
@@ -40,9 +41,14 @@ void describe_overlap(FragmentPage& page) {
              words(Overlap::intra_warpgroup), names);
 }
 
-OverlapPrinter::OverlapPrinter(FragmentPage& page, GroupPrinter& groups, WarpgroupProducts& products,
-                               PipelinePrinter& pipelines, TurnPrinter& turns)
-    : page_(page), out_(page.out), groups_(groups), products_(products), pipelines_(pipelines), turns_(turns) {}
+OverlapPrinter::OverlapPrinter(FragmentStatements& statements, GroupPrinter& groups, PipelinePrinter& pipelines,
+                               TurnPrinter& turns)
+    : statements_(statements),
+      page_(statements.page()),
+      out_(page_.out),
+      groups_(groups),
+      pipelines_(pipelines),
+      turns_(turns) {}
 
 // Iterations
 
@@ -56,15 +62,15 @@ void OverlapPrinter::issue_leading() {
   for (const auto* leading : page_.warps.step->leading) {
     begin_product(product(leading));
     const auto from = out_.from(origin(page_.diagram, leading->column));
-    products_.hold(product(leading));
+    hold_sums(page_, product(leading));
     out_.line("napkin_warpgroup_fence();");
-    products_.issue(product(leading));
+    issue_product(statements_, product(leading));
   }
   out_.line("napkin_warpgroup_commit();");
 }
 void OverlapPrinter::wait_for_leading(int left) {
   out_.line("napkin_warpgroup_wait<{}>();", left);
-  for (const auto* leading : page_.warps.step->leading) products_.arrived(product(leading));
+  for (const auto* leading : page_.warps.step->leading) finish_product(statements_, product(leading));
 }
 
 bool OverlapPrinter::print_in_step(const Compute& compute) {
@@ -77,7 +83,7 @@ bool OverlapPrinter::print_in_step(const Compute& compute) {
   begin_product(*known);
   if (within) return true;
   if (first) turns_.take();
-  products_.run(*known);
+  run_product(statements_, *known);
   return true;
 }
 // Waits for the tiles of a product, and prints its initial sum and its operand in registers.
@@ -86,7 +92,7 @@ void OverlapPrinter::begin_product(const Product& product) {
   pipelines_.wait_for_tiles_of(*product.compute);
   const auto from = out_.from(origin(page_.diagram, column));
   out_.line("// {}", to_text(page_.diagram, column));
-  products_.prepare(product);
+  prepare_product(statements_, product);
 }
 
 // Without intra-warpgroup overlap
@@ -129,7 +135,7 @@ void OverlapPrinter::stream_within(const GroupPrinter::Inside& body) {
 void OverlapPrinter::declare_ahead() {
   declare_buffers(page_, iteration());
   for (const auto* some : {&page_.warps.step->leading, &page_.warps.step->trailing})
-    for (const auto* each : *some) products_.declare_ahead(product(each));
+    for (const auto* each : *some) declare_product_ahead(page_, product(each));
 }
 // `skips` names the function that finds the next piece that counts; empty if all pieces count.
 void OverlapPrinter::iteration_within(const std::string& begin, const WirePiece& around, const std::string& skips,
@@ -169,17 +175,17 @@ void OverlapPrinter::trail() {
 }
 void OverlapPrinter::issue_trailing() {
   const auto& all = page_.warps.step->trailing;
-  for (const auto* trailing : all) products_.hold(product(trailing));
+  for (const auto* trailing : all) hold_sums(page_, product(trailing));
   out_.line("napkin_warpgroup_fence();");
   out_.open("");
   declare_stages(all, last_);
-  for (const auto* trailing : all) products_.issue(product(trailing));
+  for (const auto* trailing : all) issue_product(statements_, product(trailing));
   out_.close();
   out_.line("napkin_warpgroup_commit();");
 }
 void OverlapPrinter::trailing_arrived() {
   out_.line("napkin_warpgroup_wait<0>();");
-  for (const auto* trailing : page_.warps.step->trailing) products_.arrived(product(trailing));
+  for (const auto* trailing : page_.warps.step->trailing) finish_product(statements_, product(trailing));
 }
 void OverlapPrinter::wait_for_last() {
   trailing_arrived();

@@ -7,8 +7,8 @@
 
 #include "emit/cuda/groups.hpp"
 #include "emit/cuda/warpgroups/pipelines.hpp"
-#include "emit/cuda/warpgroups/products.hpp"
 #include "emit/cuda/warpgroups/turns.hpp"
+#include "emit/cuda/warps/statements.hpp"
 
 namespace napkin {
 
@@ -17,7 +17,7 @@ void describe_overlap(FragmentPage&);
 
 class OverlapPrinter {
  public:
-  OverlapPrinter(FragmentPage&, GroupPrinter&, WarpgroupProducts&, PipelinePrinter&, TurnPrinter&);
+  OverlapPrinter(FragmentStatements&, GroupPrinter&, PipelinePrinter&, TurnPrinter&);
 
   // With intra-warpgroup overlap, the loop is entered after one piece's leading products are done. Otherwise each
   // iteration begins with its leading products.
@@ -53,10 +53,10 @@ class OverlapPrinter {
   bool reads(const Compute&, BufferId tile) const;
   std::vector<const Compute*> other_columns() const;
 
+  FragmentStatements& statements_;
   FragmentPage& page_;
   Lines& out_;
   GroupPrinter& groups_;
-  WarpgroupProducts& products_;
   PipelinePrinter& pipelines_;
   TurnPrinter& turns_;
   std::string last_;  // the stage that running products read, -1 if none

@@ -5,6 +5,8 @@
 
 #include "derive/columns.hpp"
 #include "emit/cuda/warps/buffers.hpp"
+#include "emit/cuda/warps/operands.hpp"
+#include "emit/cuda/warps/sums.hpp"
 
 namespace napkin {
 namespace {
@@ -16,10 +18,8 @@ Lines::From from_statement(FragmentPage& page, const Product& product) {
 
 // Where the rows or columns of the instruction begin in the tile, counted in instructions; empty for 0.
 std::string first_instruction(FragmentPage& page, const OperandSide& side) {
-  const auto begin = begin_in_tile(page, side), m = fmt::format("{}", side.product.instruction->m);
-  const auto first = begin.empty()                          ? ""
-                     : begin.find(' ') == std::string::npos ? begin + " / " + m
-                                                            : "(" + begin + ") / " + m;
+  const auto begin = begin_in_tile(page, side);
+  const auto first = begin.empty() ? "" : fmt::format("{} / {}", in_brackets(begin), side.product.instruction->m);
   if (!side.rows || page.warps.columns.at(side.product.compute).row_tiles == 1) return first;
   return first.empty() ? page.lanes.row : fmt::format("({} + {})", first, page.lanes.row);
 }
@@ -44,104 +44,103 @@ std::string operand_in_tile(FragmentPage& page, const OperandSide& side) {
                      tile_pointer(page, operand.buffer), place);
 }
 
-}  // namespace
-
-void WarpgroupProducts::declare_ahead(const Product& product) {
-  if (product.rows.computed) declare_operands(product);
-  if (product.promoted > 0) sums_.declare(product);
-  if (product.rows.computed || product.promoted > 0) declared_ahead_.insert(product.compute);
+// The first operand of the current instruction.
+std::string first_operand(FragmentPage& page, const Product& product) {
+  return product.rows.computed
+             ? fmt::format("{}[{}][{}]", page.products.operands.at(product.compute), page.lanes.row, page.lanes.step)
+             : operand_in_tile(page, {product, true});
 }
 
-void WarpgroupProducts::prepare(const Product& product) {
-  const auto from = from_statement(statements_.page(), product);
-  statements_.begin(*product.compute);
-  if (product.rows.computed) pack_operands(product);
-  if (product.promoted == 0) return;
-  declared_ahead_.contains(product.compute) ? sums_.clear(product) : sums_.declare(product);
-}
-
-void WarpgroupProducts::run(const Product& product) {
-  auto& page = statements_.page();
-  const auto from = from_statement(page, product);
-  const bool lasts = page.warps.lasts(product.compute);
-  if (!lasts) hold(product);
-  page.out.line("napkin_warpgroup_fence();");
-  issue(product);
-  page.out.line("napkin_warpgroup_commit();");
-  page.out.line("napkin_warpgroup_wait<{}>();", lasts ? 1 : 0);
-  if (lasts) return statements_.round(*product.compute);
-  arrived(product);
-}
-
-void WarpgroupProducts::issue(const Product& product) {
-  auto& page = statements_.page();
-  const auto from = from_statement(page, product);
-  const auto& grid = page.warps.columns.at(product.compute);
-  const bool packed = product.rows.computed;
-  const auto across = [](const Operand& side) { return side.transposed ? 1 : 0; };
-  const auto first = first_operand(product);
-  page.loop(page.lanes.step, product.steps);
-  page.loop(page.lanes.row, grid.row_tiles);
-  page.out.line("{}<{}{}>({}[{}][0], {}, {});",
-                function_name(*product.instruction, grid.column_tiles * product.instruction->n, packed),
-                packed ? "" : fmt::format("{}, ", across(product.rows)), across(product.columns),
-                sums_.accumulators(product), page.lanes.row, first, operand_in_tile(page, {product, false}));
-  page.out.close(1);
-  if (product.promoted > 0 && product.steps > product.promoted) promote_between(product);
-  page.out.close(1);
-}
-
-void WarpgroupProducts::arrived(const Product& product) {
-  const auto from = from_statement(statements_.page(), product);
-  hold(product);
-  sums_.promote(product);
-  statements_.round(*product.compute);
-}
-
-void WarpgroupProducts::hold(const Product& product) {
-  auto& page = statements_.page();
-  const auto from = from_statement(page, product);
-  page.out.line("napkin_warpgroup_hold<{}>({}[0][0]);", page.warps.arrays.at(product.compute->to).values(),
-                sums_.accumulators(product));
-}
-
-void WarpgroupProducts::declare_operands(const Product& product) {
-  auto& page = statements_.page();
-  const auto& name = operands_[product.compute] = page.pool.fresh("a");
+void declare_operands(FragmentPage& page, const Product& product) {
+  const auto& name = page.products.operands[product.compute] = page.pool.fresh("a");
   page.out.line("unsigned {}[{}][{}][{}];", name, page.warps.columns.at(product.compute).row_tiles, product.steps,
                 product.instruction->a.registers);
 }
 
 // Packs values that the warpgroup computed as operands of all steps at once: they stay unchanged until the products are
 // done.
-void WarpgroupProducts::pack_operands(const Product& product) {
-  auto& page = statements_.page();
-  if (!declared_ahead_.contains(product.compute)) declare_operands(product);
+void pack_operands(FragmentStatements& statements, const Product& product) {
+  auto& page = statements.page();
+  if (!page.products.ahead.contains(product.compute)) declare_operands(page, product);
   page.loop(page.lanes.step, product.steps);
   page.loop(page.lanes.row, page.warps.columns.at(product.compute).row_tiles);
-  pack(statements_, {product, true}, first_operand(product));
+  pack(statements, {product, true}, first_operand(page, product));
   page.out.close(2);
 }
 
-// The first operand of the current instruction.
-std::string WarpgroupProducts::first_operand(const Product& product) {
-  auto& page = statements_.page();
-  return product.rows.computed
-             ? fmt::format("{}[{}][{}]", operands_.at(product.compute), page.lanes.row, page.lanes.step)
-             : operand_in_tile(page, {product, true});
-}
-
 // Promotes sums within a product that is long enough for that.
-void WarpgroupProducts::promote_between(const Product& product) {
-  auto& page = statements_.page();
+void promote_between(FragmentStatements& statements, const Product& product) {
+  auto& page = statements.page();
   page.out.open("if ({0} % {1} == {1} - 1 && {0} + 1 < {2})", page.lanes.step, product.promoted, product.steps);
   page.out.line("napkin_warpgroup_commit();");
   page.out.line("napkin_warpgroup_wait<0>();");
-  hold(product);
-  sums_.promote(product);
-  sums_.clear(product);
+  hold_sums(page, product);
+  promote(statements, product);
+  clear_partial_sums(page, product);
   page.out.line("napkin_warpgroup_fence();");
   page.out.close();
+}
+
+}  // namespace
+
+void declare_product_ahead(FragmentPage& page, const Product& product) {
+  if (product.rows.computed) declare_operands(page, product);
+  if (product.promoted > 0) declare_partial_sums(page, product);
+  if (product.rows.computed || product.promoted > 0) page.products.ahead.insert(product.compute);
+}
+
+void prepare_product(FragmentStatements& statements, const Product& product) {
+  auto& page = statements.page();
+  const auto from = from_statement(page, product);
+  statements.begin(*product.compute);
+  if (product.rows.computed) pack_operands(statements, product);
+  if (product.promoted == 0) return;
+  page.products.ahead.contains(product.compute) ? clear_partial_sums(page, product)
+                                                : declare_partial_sums(page, product);
+}
+
+void run_product(FragmentStatements& statements, const Product& product) {
+  auto& page = statements.page();
+  const auto from = from_statement(page, product);
+  const bool lasts = page.warps.lasts(product.compute);
+  if (!lasts) hold_sums(page, product);
+  page.out.line("napkin_warpgroup_fence();");
+  issue_product(statements, product);
+  page.out.line("napkin_warpgroup_commit();");
+  page.out.line("napkin_warpgroup_wait<{}>();", lasts ? 1 : 0);
+  if (lasts) return statements.round(*product.compute);
+  finish_product(statements, product);
+}
+
+void issue_product(FragmentStatements& statements, const Product& product) {
+  auto& page = statements.page();
+  const auto from = from_statement(page, product);
+  const auto& grid = page.warps.columns.at(product.compute);
+  const bool packed = product.rows.computed;
+  const auto across = [](const Operand& side) { return side.transposed ? 1 : 0; };
+  const auto first = first_operand(page, product);
+  page.loop(page.lanes.step, product.steps);
+  page.loop(page.lanes.row, grid.row_tiles);
+  page.out.line("{}<{}{}>({}[{}][0], {}, {});",
+                function_name(*product.instruction, grid.column_tiles * product.instruction->n, packed),
+                packed ? "" : fmt::format("{}, ", across(product.rows)), across(product.columns),
+                accumulators(page, product), page.lanes.row, first, operand_in_tile(page, {product, false}));
+  page.out.close(1);
+  if (product.promoted > 0 && product.steps > product.promoted) promote_between(statements, product);
+  page.out.close(1);
+}
+
+void finish_product(FragmentStatements& statements, const Product& product) {
+  const auto from = from_statement(statements.page(), product);
+  hold_sums(statements.page(), product);
+  promote(statements, product);
+  statements.round(*product.compute);
+}
+
+void hold_sums(FragmentPage& page, const Product& product) {
+  const auto from = from_statement(page, product);
+  page.out.line("napkin_warpgroup_hold<{}>({}[0][0]);", page.warps.arrays.at(product.compute->to).values(),
+                accumulators(page, product));
 }
 
 }  // namespace napkin

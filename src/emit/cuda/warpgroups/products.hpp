@@ -2,40 +2,20 @@
 // registers, and sums are in registers once the warpgroup has waited for them.
 #pragma once
 
-#include <map>
-#include <set>
-#include <string>
-
-#include "emit/cuda/warps/operands.hpp"
-#include "emit/cuda/warps/sums.hpp"
+#include "emit/cuda/warps/statements.hpp"
 
 namespace napkin {
 
-class WarpgroupProducts {
- public:
-  explicit WarpgroupProducts(FragmentStatements& statements) : statements_(statements), sums_(statements) {}
-
-  // Declares the operands in registers and partial sums outside of the loop in whose iterations they are filled.
-  void declare_ahead(const Product&);
-  // Prints the initial sums, the operands in registers, and the partial sums.
-  void prepare(const Product&);
-  // Prints everything else. Instead, issue() starts the instructions, and arrived() finishes the sums after the wait.
-  void run(const Product&);
-  void issue(const Product&);
-  void arrived(const Product&);
-  // Tells the compiler that the sums may change; needed around products that stay in flight.
-  void hold(const Product&);
-
- private:
-  void declare_operands(const Product&);
-  void pack_operands(const Product&);
-  void promote_between(const Product&);
-  std::string first_operand(const Product&);
-
-  FragmentStatements& statements_;
-  SumPrinter sums_;
-  std::map<const Compute*, std::string> operands_;  // names of operands in registers
-  std::set<const Compute*> declared_ahead_;
-};
+// Declares the operands in registers and partial sums outside of the loop in whose iterations they are filled.
+void declare_product_ahead(FragmentPage&, const Product&);
+// Prints the initial sums, the operands in registers, and the partial sums.
+void prepare_product(FragmentStatements&, const Product&);
+// Prints everything else. Instead, issue_product() starts the instructions, and finish_product() finishes the sums
+// after the wait.
+void run_product(FragmentStatements&, const Product&);
+void issue_product(FragmentStatements&, const Product&);
+void finish_product(FragmentStatements&, const Product&);
+// Tells the compiler that the sums may change; needed around products that stay in flight.
+void hold_sums(FragmentPage&, const Product&);
 
 }  // namespace napkin

@@ -10,6 +10,7 @@
 #include "emit/cuda/host/warpgroup_launch.hpp"
 #include "emit/cuda/warpgroups/overlap.hpp"
 #include "emit/cuda/warpgroups/producer.hpp"
+#include "emit/cuda/warpgroups/products.hpp"
 #include "emit/cuda/warpgroups/stores.hpp"
 #include "emit/cuda/warps/buffers.hpp"
 #include "emit/cuda/warps/columns.hpp"
@@ -29,11 +30,10 @@ class WarpgroupPrinter {
         groups_(page_),
         grid_(page_, groups_, warps.scheduler),
         statements_(page_),
-        products_(statements_),
         pipelines_(page_),
         stores_(statements_),
         turns_(page_),
-        overlap_(page_, groups_, products_, pipelines_, turns_) {}
+        overlap_(statements_, groups_, pipelines_, turns_) {}
 
   PrintedKernel run(const std::string& name) {
     describe();
@@ -122,8 +122,8 @@ class WarpgroupPrinter {
     if (overlap_.print_in_step(compute)) return;
     pipelines_.wait_for_tiles_of(compute);
     print_column(statements_, compute, [&](const Product& product) {
-      products_.prepare(product);
-      products_.run(product);
+      prepare_product(statements_, product);
+      run_product(statements_, product);
     });
   }
 
@@ -175,14 +175,14 @@ class WarpgroupPrinter {
   void begin_lasting(const For& loop, const Product& product) {
     const auto& name = lasts_[&loop] = page_.pool.fresh(page_.wires[loop.split.wire.index] + "_last");
     out_.line("int {} = -1;  // the stage that running products read", name);
-    products_.hold(product);
+    hold_sums(page_, product);
   }
   void release_last(const For& loop) {
     out_.line("if ({} >= 0) {}", lasts_.at(&loop), pipelines_.release(loop, lasts_.at(&loop)));
   }
   void end_lasting(const For& loop, const Product& product) {
     out_.line("napkin_warpgroup_wait<0>();");
-    products_.hold(product);
+    hold_sums(page_, product);
     release_last(loop);
   }
 
@@ -192,7 +192,6 @@ class WarpgroupPrinter {
   GroupPrinter groups_;
   GridPrinter grid_;
   FragmentStatements statements_;
-  WarpgroupProducts products_;
   PipelinePrinter pipelines_;
   StorePrinter stores_;
   TurnPrinter turns_;

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "emit/cuda/page.hpp"
@@ -26,12 +27,21 @@ struct OpenFragments {
   std::map<BufferId, std::string> shuffled;  // at this position, the values that came from other lanes
 };
 
+// Names of what products have in registers beside their sums.
+struct ProductNames {
+  std::map<const Compute*, std::string> partial;   // partial sums
+  std::map<const Compute*, std::string> operands;  // values that warpgroups computed, as operands of all steps
+  std::map<BufferId, std::string> kept;            // operands that stay there throughout a stream
+  std::set<const Compute*> ahead;                  // products whose names are declared outside of the loop
+};
+
 struct FragmentPage : Page {
   FragmentPage(const ThreadedKernel&, const WarpNest&, const CodeNames&);
 
   const WarpNest& warps;
   const LaneNames lanes;
-  std::optional<WireId> clear;             // pieces of this wire are whole here, and masks are true everywhere
+  std::optional<WireId> clear;  // pieces of this wire are whole here, and masks are true everywhere
+  ProductNames products;
   std::map<BufferId, std::string> single;  // names of single numbers of inputs that lanes hold in registers
 
   // The body whose statements `warps` points to. That of the page's nest is a copy.

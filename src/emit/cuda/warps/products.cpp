@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "emit/cuda/warps/parts.hpp"
+#include "emit/cuda/warps/sums.hpp"
 
 namespace napkin {
 namespace {
@@ -25,98 +26,90 @@ void load_operand(FragmentStatements& statements, const OperandSide& side, const
 // The fragments of columns that one fragment of the operand covers, in pairs.
 std::int64_t pairs_of_columns(const Grid& grid) { return grid.column_tiles / accumulator_tile.square(); }
 
-}  // namespace
-
-// If fragments are widened and none are computed, the loop is not unrolled, because a compiler would hold those of
-// several steps at once.
-void WarpProducts::print(const Product& product) {
-  auto& page = statements_.page();
-  limit_sum(page, product);
-  statements_.begin(*product.compute);
-  const auto& grid = page.warps.columns.at(product.compute);
-  const bool rows_first = product.rows.computed || product.rows.kept || grid.row_tiles <= pairs_of_columns(grid);
-  const auto rows = page.pool.fresh("a"), columns = page.pool.fresh("b");
-  if (product.promoted > 0) sums_.declare(product);
-  page.loop(page.lanes.step, product.steps, !product.widened || product.has_computed());
-  rows_first ? print_rows_first(product, rows, columns) : print_columns_first(product, rows, columns);
-  if (product.promoted > 0) promote_after(product);
-  page.out.close();
-  statements_.round(*product.compute);
-}
-
-void WarpProducts::print_rows_first(const Product& product, const std::string& rows, const std::string& columns) {
-  auto& page = statements_.page();
-  const auto &row = page.lanes.row, &column = page.lanes.column;
-  const auto& grid = page.warps.columns.at(product.compute);
-  const OperandSide row_side{product, true}, column_side{product, false};
-  auto a = fmt::format("{}[{}]", rows, row);
-  if (product.rows.kept) {
-    a = fmt::format("{}[{}][{}]", kept_.at(product.rows.buffer), page.lanes.step, row);
-  } else {
-    page.out.line("unsigned {}[{}][{}];", rows, grid.row_tiles, row_side.registers());
-    page.loop(row, grid.row_tiles);
-    load_operand(statements_, row_side, a);
-    page.out.close();
-  }
-  page.loop(column, pairs_of_columns(grid));
-  page.out.line("unsigned {}[{}];", columns, column_side.registers());
-  load_operand(statements_, column_side, columns);
-  page.loop(row, grid.row_tiles);
-  multiply(product, a, columns);
-  page.out.close(2);
-}
-
-void WarpProducts::print_columns_first(const Product& product, const std::string& rows, const std::string& columns) {
-  auto& page = statements_.page();
-  const auto &row = page.lanes.row, &column = page.lanes.column;
-  const auto& grid = page.warps.columns.at(product.compute);
-  const auto pairs = pairs_of_columns(grid);
-  const OperandSide row_side{product, true}, column_side{product, false};
-  const auto b = fmt::format("{}[{}]", columns, column);
-  page.out.line("unsigned {}[{}][{}];", columns, pairs, column_side.registers());
-  page.loop(column, pairs);
-  load_operand(statements_, column_side, b);
-  page.out.close();
-  page.loop(row, grid.row_tiles);
-  page.out.line("unsigned {}[{}];", rows, row_side.registers());
-  load_operand(statements_, row_side, rows);
-  page.loop(column, pairs);
-  multiply(product, rows, b);
-  page.out.close(2);
-}
+// The fragments of one operand in a step: their array, their counter, and their number.
+struct Fragments {
+  OperandSide side;
+  std::string name;
+  const std::string& counter;
+  std::int64_t count;
+};
 
 // Prints the instructions for all fragments of columns that one fragment of the operand covers.
-void WarpProducts::multiply(const Product& product, const std::string& rows, const std::string& columns) {
-  auto& page = statements_.page();
+void multiply(FragmentPage& page, const Product& product, const std::string& rows, const std::string& columns) {
   const auto& instruction = *product.instruction;
   constexpr auto square = accumulator_tile.square();
   for (int n = 0; n < square; ++n)
-    page.out.line("{}({}[{}][{} * {}{}], {}, {}{});", product_name(instruction), sums_.accumulators(product),
+    page.out.line("{}({}[{}][{} * {}{}], {}, {}{});", product_name(instruction), accumulators(page, product),
                   page.lanes.row, page.lanes.column, square, further(n), rows, columns,
                   further(n * instruction.b.registers));
 }
 
+// Holds all fragments of the first operand, and loads those of the second one after another.
+void print_step(FragmentStatements& statements, const Fragments& first, const Fragments& second) {
+  auto& page = statements.page();
+  const auto& product = first.side.product;
+  auto held = fmt::format("{}[{}]", first.name, first.counter);
+  if (first.side.operand().kept) {
+    held =
+        fmt::format("{}[{}][{}]", page.products.kept.at(first.side.operand().buffer), page.lanes.step, first.counter);
+  } else {
+    page.out.line("unsigned {}[{}][{}];", first.name, first.count, first.side.registers());
+    page.loop(first.counter, first.count);
+    load_operand(statements, first.side, held);
+    page.out.close();
+  }
+  page.loop(second.counter, second.count);
+  page.out.line("unsigned {}[{}];", second.name, second.side.registers());
+  load_operand(statements, second.side, second.name);
+  page.loop(first.counter, first.count);
+  first.side.rows ? multiply(page, product, held, second.name) : multiply(page, product, second.name, held);
+  page.out.close(2);
+}
+
 // Promotes sums at the end of a step of the instruction.
-void WarpProducts::promote_after(const Product& product) {
-  auto& page = statements_.page();
+void promote_after(FragmentStatements& statements, const Product& product) {
+  auto& page = statements.page();
+  const auto& step = page.lanes.step;
   const bool once = product.steps <= product.promoted;
-  page.out.open(once ? fmt::format("if ({} + 1 == {})", page.lanes.step, product.steps)
-                     : fmt::format("if ({0} % {1} == {1} - 1 || {0} + 1 == {2})", page.lanes.step, product.promoted,
-                                   product.steps));
-  sums_.promote(product);
-  if (!once) sums_.clear(product);
+  if (once)
+    page.out.open("if ({} + 1 == {})", step, product.steps);
+  else
+    page.out.open("if ({0} % {1} == {1} - 1 || {0} + 1 == {2})", step, product.promoted, product.steps);
+  promote(statements, product);
+  if (!once) clear_partial_sums(page, product);
   page.out.close();
 }
 
-void WarpProducts::keep(const Product& product) {
-  auto& page = statements_.page();
+}  // namespace
+
+// If fragments are widened and none are computed, the loop is not unrolled, because a compiler would hold those of
+// several steps at once.
+void print_product(FragmentStatements& statements, const Product& product) {
+  auto& page = statements.page();
+  limit_sum(page, product);
+  statements.begin(*product.compute);
+  const auto& grid = page.warps.columns.at(product.compute);
+  const Fragments rows{{product, true}, page.pool.fresh("a"), page.lanes.row, grid.row_tiles};
+  const Fragments columns{{product, false}, page.pool.fresh("b"), page.lanes.column, pairs_of_columns(grid)};
+  const bool rows_first = product.rows.computed || product.rows.kept || rows.count <= columns.count;
+  if (product.promoted > 0) declare_partial_sums(page, product);
+  page.loop(page.lanes.step, product.steps, !product.widened || product.has_computed());
+  rows_first ? print_step(statements, rows, columns) : print_step(statements, columns, rows);
+  if (product.promoted > 0) promote_after(statements, product);
+  page.out.close();
+  statements.round(*product.compute);
+}
+
+void keep_operand(FragmentStatements& statements, const Product& product) {
+  auto& page = statements.page();
   const OperandSide side{product, true};
-  const auto& name = kept_[product.rows.buffer] = page.pool.fresh(page.buffer(product.rows.buffer) + "_kept");
+  const auto& name = page.products.kept[product.rows.buffer] =
+      page.pool.fresh(page.buffer(product.rows.buffer) + "_kept");
   const auto& grid = page.warps.columns.at(product.compute);
   page.out.line("unsigned {}[{}][{}][{}];", name, product.steps, grid.row_tiles, side.registers());
   page.loop(page.lanes.step, product.steps);
   page.loop(page.lanes.row, grid.row_tiles);
-  load_fragment(statements_, side, fmt::format("{}[{}][{}]", name, page.lanes.step, page.lanes.row));
+  load_fragment(statements, side, fmt::format("{}[{}][{}]", name, page.lanes.step, page.lanes.row));
   page.out.close(2);
 }
 

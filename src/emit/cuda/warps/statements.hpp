@@ -9,18 +9,9 @@
 
 namespace napkin {
 
-class FragmentStatements : StatementPrinter<FragmentPage, OpenFragments> {
+class FragmentStatements : public StatementPrinter<FragmentPage, OpenFragments> {
  public:
   explicit FragmentStatements(FragmentPage&);
-  FragmentPage& page() { return page_; }
-
-  using StatementPrinter::absorb;
-  using StatementPrinter::begin;
-  using StatementPrinter::begin_part;
-  using StatementPrinter::finish;
-  using StatementPrinter::join;
-  using StatementPrinter::pointwise;
-  using StatementPrinter::round;
 
   // A lane's value of a computed array in its registers.
   std::string slot(BufferId, const OpenFragments&) const override;

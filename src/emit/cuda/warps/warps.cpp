@@ -24,12 +24,7 @@ constexpr std::int64_t line_bytes = 128;  // the alignment of tiles
 class WarpPrinter {
  public:
   WarpPrinter(const ThreadedKernel& kernel, const WarpNest& warps, const CodeNames& names)
-      : page_(kernel, warps, names),
-        out_(page_.out),
-        warps_(warps),
-        groups_(page_),
-        statements_(page_),
-        products_(statements_) {}
+      : page_(kernel, warps, names), out_(page_.out), warps_(warps), groups_(page_), statements_(page_) {}
 
   PrintedKernel run(const std::string& name) {
     describe_warps(page_, groups_, fmt::format("mma.sync {}", warps_.products.front().instruction->name), "");
@@ -68,7 +63,7 @@ class WarpPrinter {
   }
   void print(const Compute& compute) {
     if (reads_tiles(compute)) arrive();
-    print_column(statements_, compute, [&](const Product& product) { products_.print(product); });
+    print_column(statements_, compute, [&](const Product& product) { print_product(statements_, product); });
   }
   bool reads_tiles(const Compute& compute) const {
     return std::ranges::any_of(compute.reads,
@@ -88,7 +83,7 @@ class WarpPrinter {
     for (const auto& product : warps_.products)
       if (product.rows.kept && reads(product, load.to)) {
         arrive();
-        products_.keep(product);
+        keep_operand(statements_, product);
       }
   }
   static bool reads(const Product& product, BufferId id) {
@@ -237,7 +232,6 @@ class WarpPrinter {
   const WarpNest& warps_;
   GroupPrinter groups_;
   FragmentStatements statements_;
-  WarpProducts products_;
   std::set<BufferId> on_their_way_;  // tiles whose loads nobody has waited for yet
 };
 
