@@ -35,10 +35,9 @@ void GridPrinter::begin() {
       page_.out.declare(std::string(GroupPrinter::rank), fmt::format("(int)(blockIdx.x % {})", scheduler_.cluster),
                         "in the cluster");
     all_ = page_.pool.fresh("pieces_of_grid");
-    page_.out.line("const long long {} = {};", all_, groups_.all(blocks_, scheduler_));
+    page_.out.line("const long long {} = {};", all_, grid_size(page_.kernel, page_.names, scheduler_));
   } else if (!blocks_.empty()) {
-    page_.out.line("long long block = blockIdx.x + (long long)blockIdx.y * gridDim.x;");
-    groups_.take_apart(blocks_, scheduler_, "return");
+    groups_.take_apart(blocks_, scheduler_);
   }
 }
 
@@ -47,8 +46,7 @@ void GridPrinter::open() {
   const auto piece = page_.pool.fresh("piece");
   const auto part = scheduler_.cluster > 1 ? fmt::format(" / {}", scheduler_.cluster) : std::string();
   page_.out.open("for (long long {0} = blockIdx.x{2}; {0} < {1}; {0} += gridDim.x{2})", piece, all_, part);
-  page_.out.line("long long block = {};", piece);
-  groups_.take_apart(blocks_, scheduler_, "continue");
+  groups_.take_apart(blocks_, scheduler_, piece);
 }
 
 void GridPrinter::close() {

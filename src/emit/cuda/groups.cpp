@@ -2,6 +2,7 @@
 #include "emit/cuda/groups.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -13,6 +14,26 @@ std::optional<WireId> single_in_block(const LoopNest& nest, std::size_t block_le
   for (const auto& group : nest.groups)
     if (group.level <= block_level && group.size == 1 && nest.scratch.at(group.wire).axis == axis) return group.wire;
   return std::nullopt;
+}
+
+std::string Digits::next(std::int64_t parts) {
+  faster_ /= parts;
+  const auto number = faster_ == 1 ? number_ : fmt::format("{} / {}", number_, faster_);
+  return std::exchange(slowest_, false) ? number : fmt::format("{} % {}", number, parts);
+}
+
+std::string grid_size(const ThreadedKernel& kernel, const CodeNames& names, const TileScheduler& scheduler) {
+  std::vector<std::string> counts;
+  std::map<WireId, std::int64_t> around;
+  for (const auto& group : kernel.nest.groups) {
+    if (group.level > kernel.block_level) continue;
+    const auto [outer, first] = around.try_emplace(group.wire, group.size);
+    const auto size = group.size * (scheduler.along == group.wire ? scheduler.cluster : 1);
+    counts.push_back(first ? fmt::format("pieces({}, {})", code_size(kernel.nest.scratch, names, group.wire), size)
+                           : fmt::format("{}", pieces_of(outer->second, group.size)));
+    outer->second = std::min(outer->second, group.size);
+  }
+  return counts.empty() ? "1LL" : fmt::format("(long long){}", fmt::join(counts, " * "));
 }
 
 std::string GroupPrinter::words(const Split& split) const {
@@ -99,17 +120,22 @@ void GroupPrinter::print(const Entered& entered, const std::string& offset, std:
   page_.out.declare(begin + "_end", fmt::format("min({} + {}, {})", begin, reach, around.end));
 }
 
+void GroupPrinter::print(const Entered& entered, Digits& digits) {
+  if (entered.around.is_whole()) page_.limit(entered.group->wire);
+  const auto number = digits.next(entered.most());
+  print(entered, entered.group->size == 1 ? number : in_brackets(number));
+}
+
 void GroupPrinter::blocks() {
-  const auto groups = enter(true);
-  if (groups.empty()) return;
-  page_.out.line("long long block = blockIdx.x + (long long)blockIdx.y * gridDim.x;");
-  take_apart(groups, {}, "return");
+  if (const auto groups = enter(true); !groups.empty()) take_apart(groups, {});
 }
 
 // Decodes a block number, from the fastest group, which is the last, to the slowest.
 void GroupPrinter::take_apart(const std::vector<Entered>& groups, const TileScheduler& scheduler,
-                              const std::string& otherwise) {
+                              const std::string& number) {
   auto& out = page_.out;
+  const bool is_alone = number.empty();
+  out.line("long long block = {};", is_alone ? "blockIdx.x + (long long)blockIdx.y * gridDim.x" : number);
   std::vector<const Entered*> inner;  // groups of a wire that another group of blocks splits; printed after it
   const auto take = [&](const Entered& each, std::string number) {
     if (is_along(each, scheduler)) number = fmt::format("({} * {} + {})", number, scheduler.cluster, rank);
@@ -125,16 +151,16 @@ void GroupPrinter::take_apart(const std::vector<Entered>& groups, const TileSche
   }
   for (; it != order.rend(); ++it) {
     const bool slowest = std::next(it) == order.rend();
-    if (slowest && otherwise == "return")
+    if (slowest && is_alone)
       out.line("if (block >= {}) return;  // the grid may be larger than the groups are many", count(**it, scheduler));
     take(**it, slowest ? "(int)block" : fmt::format("(int)(block % {})", count(**it, scheduler)));
     if (!slowest) out.line("block /= {};", count(**it, scheduler));
   }
   // A band of tiles decodes two groups at once; these may be all groups.
-  if (scheduler.by > 1 && order.size() == 2 && otherwise == "return") out.line("if (block > 0) return;");
+  if (scheduler.by > 1 && order.size() == 2 && is_alone) out.line("if (block > 0) return;");
   for (const auto* each : inner) {
     print(*each, each->begin + "_number");
-    out.line("if ({} >= {}) {};", each->begin, each->around.end, otherwise);
+    out.line("if ({} >= {}) {};", each->begin, each->around.end, is_alone ? "return" : "continue");
   }
   for (const auto& [name, value] : ends_)
     out.line("[[maybe_unused]] const int {} = {};  // of the block's part", name, value);
@@ -183,10 +209,4 @@ std::string GroupPrinter::count(const Entered& each, const TileScheduler& schedu
 bool GroupPrinter::is_along(const Entered& each, const TileScheduler& scheduler) {
   return scheduler.along == each.group->wire;
 }
-std::string GroupPrinter::all(const std::vector<Entered>& groups, const TileScheduler& scheduler) const {
-  std::string text = "1LL";
-  for (const auto& each : groups) text += " * " + count(each, scheduler);
-  return text.starts_with("1LL * ") ? "(long long)" + text.substr(6) : text;
-}
-
 }  // namespace napkin

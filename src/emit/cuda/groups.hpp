@@ -17,6 +17,21 @@ namespace napkin {
 // The wire of an axis along which every block has a single position, if such a wire exists.
 std::optional<WireId> single_in_block(const LoopNest&, std::size_t block_level, AxisId);
 
+// A number that counts parts of parts: "thread / 8 % 4" is one of its digits, of which the slowest comes first.
+class Digits {
+ public:
+  Digits(std::string number, std::int64_t all) : number_(std::move(number)), faster_(all) {}
+  std::string next(std::int64_t parts);
+
+ private:
+  std::string number_;
+  std::int64_t faster_;
+  bool slowest_ = true;
+};
+
+// The number of tiles of the grid, or of clusters if the scheduler uses them: "(long long)pieces(n.q, 64) * n.h".
+std::string grid_size(const ThreadedKernel&, const CodeNames&, const TileScheduler&);
+
 class GroupPrinter {
  public:
   explicit GroupPrinter(Page& page) : page_(page) {}
@@ -35,13 +50,13 @@ class GroupPrinter {
   // Declares a piece that begins `offset` positions inside the piece around it and ends at most `reach` positions
   // later.
   void print(const Entered&, const std::string& offset, std::int64_t reach);
+  // Declares the piece of a thread or a warp, whose number in the piece around it is the next digit.
+  void print(const Entered&, Digits&);
   // Prints the pieces of the groups of blocks, computed from the block's number.
   void blocks();
-  // Decodes the number `block` into pieces. If there is no such piece, the code runs `otherwise`: "return" or
-  // "continue".
-  void take_apart(const std::vector<Entered>&, const TileScheduler&, const std::string& otherwise);
-  // The number of tiles of the grid, or of clusters if the scheduler uses them: "(long long)pieces(n.q, 64) * n.h".
-  std::string all(const std::vector<Entered>&, const TileScheduler&) const;
+  // Decodes the number of a tile into pieces, or that of the block if the number is empty. If there is no such piece,
+  // the code goes on with the next tile, or returns.
+  void take_apart(const std::vector<Entered>&, const TileScheduler&, const std::string& number = {});
   // The name of a block's number in its cluster.
   static constexpr std::string_view rank = "rank";
 

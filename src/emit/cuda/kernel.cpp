@@ -47,22 +47,12 @@ class ThreadPrinter {
     const auto groups = groups_.enter(false);
     page_.any_threads = !groups.empty() || !page_.kernel.spread.empty();
     if (page_.any_threads) out_.line("const int thread = threadIdx.x;");
-    std::int64_t faster = 1;
-    for (const auto& each : page_.kernel.spread) faster *= each.parts;
-    for (const auto& each : groups) faster *= each.most();
-    bool slowest = true;
-    const auto next = [&](std::int64_t parts) {
-      faster /= parts;
-      auto number = faster == 1 ? std::string("thread") : fmt::format("thread / {}", faster);
-      if (!std::exchange(slowest, false)) number += fmt::format(" % {}", parts);
-      return number;
-    };
-    for (const auto& each : page_.kernel.spread) spread(each, next(each.parts));
-    for (const auto& each : groups) {
-      if (each.around.is_whole()) page_.limit(each.group->wire);
-      const auto number = next(each.most());
-      groups_.print(each, each.group->size == 1 || number == "thread" ? number : "(" + number + ")");
-    }
+    std::int64_t parts = 1;
+    for (const auto& each : page_.kernel.spread) parts *= each.parts;
+    for (const auto& each : groups) parts *= each.most();
+    Digits digits("thread", parts);
+    for (const auto& each : page_.kernel.spread) spread(each, digits.next(each.parts));
+    for (const auto& each : groups) groups_.print(each, digits);
     for (std::uint32_t w = 0; w < page_.own.size(); ++w) only_position(w);
     if (page_.any_threads) out_.line();
   }

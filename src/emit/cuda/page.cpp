@@ -26,10 +26,8 @@ std::string Page::address(ArrayId id, const std::vector<std::string>& at) const 
 }
 
 std::string Page::extents(const std::vector<WireId>& of, const WirePieces& pieces) const {
-  std::string text;
-  for (const auto wire : of)
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", diagram.at(wire).name, pieces[wire.index].extent);
-  return text;
+  return listed(of, ", ",
+                [&](WireId wire) { return fmt::format("{} {}", diagram.at(wire).name, pieces[wire.index].extent); });
 }
 
 void Page::open_function(const std::string& name, const std::vector<ArrayId>& inputs,
@@ -79,6 +77,9 @@ std::string corner(const Index& index, const WirePieces& pieces, bool past) {
     return last ? pieces[wire.index].end + " - 1" : pieces[wire.index].begin;
   });
   return past ? text + " + 1" : text;
+}
+std::vector<std::string> corners(const std::vector<Index>& at, const WirePieces& pieces) {
+  return texts_of(at, [&](const Index& index) { return corner(index, pieces, false); });
 }
 
 }  // namespace napkin

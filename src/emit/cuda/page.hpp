@@ -71,7 +71,8 @@ struct Page : CodePage {
 
 // The first or the last position of each piece.
 std::function<std::string(WireId, bool last)> ends(const WirePieces&);
-// The first place that an index reaches over the pieces, or one past the last.
+// The first place that an index reaches over the pieces, or one past the last; and the first places by dimension.
 std::string corner(const Index&, const WirePieces&, bool past);
+std::vector<std::string> corners(const std::vector<Index>&, const WirePieces&);
 
 }  // namespace napkin

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "derive/columns.hpp"
 #include "emit/shared/expression.hpp"
 
 namespace napkin {
@@ -29,6 +30,7 @@ std::string CodePage::offset(ArrayId id, const std::vector<std::string>& at) con
 void CodePage::limit(WireId wire) { limits[diagram.at(wire).axis] = diagram.size(wire).value_or(1); }
 
 Lines::From CodePage::from(BufferId id) { return out.from(diagram.at(nest.at(id).array).span); }
+Lines::From CodePage::from(const Compute& compute) { return out.from(origin(diagram, compute.column)); }
 
 std::string CodePage::begin_ask(const MaskTest& ask) {
   auto any = pool.fresh("any");

@@ -42,8 +42,10 @@ struct CodePage {
 
   // Records that the text supports the wire's axis only up to its planned size.
   void limit(WireId);
-  // Until the returned object is destroyed, lines are attributed to the declaration of the buffer's array.
+  // Until the returned object is destroyed, lines are attributed to the declaration of the buffer's array, or to the
+  // statement of a column.
   [[nodiscard]] Lines::From from(BufferId);
+  [[nodiscard]] Lines::From from(const Compute&);
   // Declares a variable that tells whether a piece of a mask has an entry with the wanted value, and returns its name.
   // It is false until the code after it finds such an entry.
   std::string begin_ask(const MaskTest&);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "emit/cuda/groups.hpp"
 #include "emit/cuda/path.hpp"
 #include "emit/cuda/runtime/functions.hpp"
 #include "emit/shared/types.hpp"
@@ -134,22 +135,6 @@ static int start_clusters(void (*kernel)(Parameters...), int cluster, long long 
 
 )";
 
-// The number of blocks: the product of the numbers of pieces of the groups over blocks. Along one wire they may form
-// clusters.
-std::string blocks(const CudaPlan& plan, const ThreadedKernel& kernel, const TileScheduler& scheduler) {
-  std::string text = "1LL";
-  std::map<WireId, std::int64_t> around;
-  for (const auto& group : kernel.nest.groups) {
-    if (group.level > kernel.block_level) continue;
-    const auto [outer, first] = around.try_emplace(group.wire, group.size);
-    const auto size = group.size * (scheduler.along == group.wire ? scheduler.cluster : 1);
-    text += first ? fmt::format(" * pieces({}, {})", code_size(plan.diagram, plan.names, group.wire), size)
-                  : fmt::format(" * {}", (outer->second + group.size - 1) / group.size);
-    outer->second = std::min(outer->second, group.size);
-  }
-  return text.starts_with("1LL * ") ? "(long long)" + text.substr(6) : text;
-}
-
 std::string started(const CudaPlan& plan, const CudaKernel& kernel, const std::vector<ArrayId>& inputs,
                     const std::string& number, const TileScheduler& scheduler = {}) {
   const auto& [threaded, printed] = kernel;
@@ -187,7 +172,7 @@ std::string room(const CudaKernel& kernel) {
 // Prints the number of persistent blocks, if the kernel is persistent.
 void prepare_blocks(const CudaPlan& plan, const WarpgroupKernel& warpgroups, std::size_t index, Lines& out) {
   const auto& [nest, hardware, level, threads, spread, staged, shared, alignment] = warpgroups.threaded;
-  const auto number = blocks(plan, warpgroups.threaded, warpgroups.scheduler);
+  const auto number = grid_size(warpgroups.threaded, plan.names, warpgroups.scheduler);
   const auto& name = warpgroups.printed.name;
   if (warpgroups.scheduler.cluster > 1)
     out.line("if (error == cudaSuccess) error = clusters_at_once(&made->blocks[{}], {}, {}, {}, {}, {});", index, name,
@@ -237,14 +222,15 @@ std::string warpgroups_started(const CudaPlan& plan, const Launched& here) {
   for (std::size_t k = 0; k < warpgroups.maps.size(); ++k) maps += fmt::format(", made->maps[{}]", here.maps + k);
   for (std::size_t k = 0; k < warpgroups.stores.size(); ++k)
     maps += fmt::format(", made->maps[{}], made->mapped[{}]", here.map_of_store(k), here.stores + k);
-  const auto number = scheduler.persistent || scheduler.cluster > 1 ? fmt::format("made->blocks[{}]", here.index)
-                                                                    : blocks(plan, warpgroups.threaded, scheduler);
+  const auto number = scheduler.persistent || scheduler.cluster > 1
+                          ? fmt::format("made->blocks[{}]", here.index)
+                          : grid_size(warpgroups.threaded, plan.names, scheduler);
   return started(plan, warpgroups, warpgroups.inputs, number, scheduler) + maps + ");";
 }
 
 void launch(const CudaPlan& plan, const Launched& here, Lines& out) {
   const auto& threaded = here.kernel.threaded;
-  const auto alone = started(plan, here.kernel, threaded.nest.inputs, blocks(plan, threaded, {})) + ");";
+  const auto alone = started(plan, here.kernel, threaded.nest.inputs, grid_size(threaded, plan.names, {})) + ");";
   prepare(plan, here, out);
   out.line("take(*made, {});", here.index);
   if (here.kernel.warpgroups) {

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "derive/columns.hpp"
 #include "diagram/contains.hpp"
 #include "emit/cuda/rows/row_reads.hpp"
 #include "emit/shared/types.hpp"
@@ -60,7 +59,7 @@ RowColumnPrinter::RowColumnPrinter(RowPage& page) : StatementPrinter(page, {.lan
 }
 
 void RowColumnPrinter::print(const Compute& compute) {
-  const auto from = out_.from(origin(page_.diagram, compute.column));
+  const auto from = page_.from(compute);
   if (page_.rows.inlined.contains(compute.to)) return;
   out_.line("// {}", to_text(page_.diagram, compute.column));
   if (!compute.column.fold)

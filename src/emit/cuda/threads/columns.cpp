@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "derive/columns.hpp"
 #include "diagram/contains.hpp"
 #include "diagram/match.hpp"
 #include "emit/cuda/threads/tiles.hpp"
@@ -60,7 +59,7 @@ void ColumnPrinter::study(const LoopBody& block) {
 // Steps
 
 void ColumnPrinter::print(const Compute& compute) {
-  const auto from = out_.from(origin(page_.diagram, compute.column));
+  const auto from = page_.from(compute);
   auto all = wires(compute);
   all.insert(all.end(), compute.column.over.begin(), compute.column.over.end());
   const auto sizes = page_.extents(all, page_.own);
@@ -176,7 +175,7 @@ int ColumnPrinter::open_fold(const Compute& compute, WireId wire, std::int64_t& 
   }
   here.position[wire] = position;
   if (!own || unrolled * piece.extent > most_unrolled) {
-    here.counter[wire] = piece.is_whole() ? position : fmt::format("{} - {}", position, piece.begin);
+    here.counter[wire] = distance(position, piece.begin);
     out_.loop(position, piece.begin, piece.end);
     return 1;
   }
@@ -214,7 +213,7 @@ std::string ColumnPrinter::slot(const WirePiece& scope, WireId wire, const Index
     if (scope.is_spread()) return here.counter.at(wire) == "0" ? now.slot : now.slot + " + " + here.counter.at(wire);
   }
   const auto place = code_index(at, [&](WireId w) { return here.position.at(w); });
-  return scope.is_whole() ? place : fmt::format("{} - {}", place, scope.begin);
+  return distance(place, scope.begin);
 }
 // Cells past the end may repeat the last one, unless they would overwrite its element.
 ColumnPrinter::Edge ColumnPrinter::edge(BufferId id) const {

@@ -47,8 +47,7 @@ void load(Page& page, BufferId id) {
     inner /= buffer.extent[k];
     at.push_back(fmt::format("at{}", k));
     const auto& begin = page.corners.at(id)[k];
-    const auto local = share(inner, buffer.extent[k], slowest);
-    page.out.declare(at[k], buffer.extent[k] == 1 ? begin : begin == "0" ? local : begin + " + " + local);
+    page.out.declare(at[k], buffer.extent[k] == 1 ? begin : sum(begin, share(inner, buffer.extent[k], slowest)));
     if (buffer.extent[k] > 1)
       guard +=
           fmt::format("{}{} < {}", guard.empty() ? "" : " && ", at[k], corner(buffer.at[k], page.scope.at(id), true));
@@ -85,10 +84,8 @@ std::string tile_element(const Page& page, BufferId id, const std::vector<std::s
   std::string text;
   for (std::size_t k = 0; k < at.size(); ++k) {
     if (buffer.extent[k] == 1) continue;
-    const auto& begin = page.corners.at(id)[k];
-    const auto local = begin == "0" ? at[k] : fmt::format("{} - {}", at[k], begin);
-    const auto around = text.find(' ') == std::string::npos ? text : "(" + text + ")";
-    text = text.empty() ? local : fmt::format("{} * {} + {}", around, buffer.extent[k], local);
+    const auto local = distance(at[k], page.corners.at(id)[k]);
+    text = text.empty() ? local : fmt::format("{} * {} + {}", in_brackets(text), buffer.extent[k], local);
   }
   return fmt::format("{}[{}]", page.buffer(id), text.empty() ? "0" : text);
 }

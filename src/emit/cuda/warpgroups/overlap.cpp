@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "derive/columns.hpp"
 #include "diagram/contains.hpp"
 #include "emit/cuda/warpgroups/products.hpp"
 #include "emit/cuda/warps/buffers.hpp"
@@ -61,7 +60,7 @@ void OverlapPrinter::load_tiles() {
 void OverlapPrinter::issue_leading() {
   for (const auto* leading : page_.warps.step->leading) {
     begin_product(product(leading));
-    const auto from = out_.from(origin(page_.diagram, leading->column));
+    const auto from = page_.from(*leading);
     hold_sums(page_, product(leading));
     out_.line("napkin_warpgroup_fence();");
     issue_product(statements_, product(leading));
@@ -90,7 +89,7 @@ bool OverlapPrinter::print_in_step(const Compute& compute) {
 void OverlapPrinter::begin_product(const Product& product) {
   const auto& column = product.compute->column;
   pipelines_.wait_for_tiles_of(*product.compute);
-  const auto from = out_.from(origin(page_.diagram, column));
+  const auto from = page_.from(*product.compute);
   out_.line("// {}", to_text(page_.diagram, column));
   prepare_product(statements_, product);
 }

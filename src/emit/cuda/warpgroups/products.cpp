@@ -11,11 +11,6 @@
 namespace napkin {
 namespace {
 
-// Until the returned object is destroyed, lines are attributed to the statement of the product.
-Lines::From from_statement(FragmentPage& page, const Product& product) {
-  return page.out.from(origin(page.diagram, product.compute->column));
-}
-
 // Where the rows or columns of the instruction begin in the tile, counted in instructions; empty for 0.
 std::string first_instruction(FragmentPage& page, const OperandSide& side) {
   const auto begin = begin_in_tile(page, side);
@@ -91,7 +86,7 @@ void declare_product_ahead(FragmentPage& page, const Product& product) {
 
 void prepare_product(FragmentStatements& statements, const Product& product) {
   auto& page = statements.page();
-  const auto from = from_statement(page, product);
+  const auto from = page.from(*product.compute);
   statements.begin(*product.compute);
   if (product.rows.computed) pack_operands(statements, product);
   if (product.promoted == 0) return;
@@ -101,7 +96,7 @@ void prepare_product(FragmentStatements& statements, const Product& product) {
 
 void run_product(FragmentStatements& statements, const Product& product) {
   auto& page = statements.page();
-  const auto from = from_statement(page, product);
+  const auto from = page.from(*product.compute);
   const bool lasts = page.warps.lasts(product.compute);
   if (!lasts) hold_sums(page, product);
   page.out.line("napkin_warpgroup_fence();");
@@ -114,7 +109,7 @@ void run_product(FragmentStatements& statements, const Product& product) {
 
 void issue_product(FragmentStatements& statements, const Product& product) {
   auto& page = statements.page();
-  const auto from = from_statement(page, product);
+  const auto from = page.from(*product.compute);
   const auto& grid = page.warps.columns.at(product.compute);
   const bool packed = product.rows.computed;
   const auto across = [](const Operand& side) { return side.transposed ? 1 : 0; };
@@ -131,14 +126,14 @@ void issue_product(FragmentStatements& statements, const Product& product) {
 }
 
 void finish_product(FragmentStatements& statements, const Product& product) {
-  const auto from = from_statement(statements.page(), product);
+  const auto from = statements.page().from(*product.compute);
   hold_sums(statements.page(), product);
   promote(statements, product);
   statements.round(*product.compute);
 }
 
 void hold_sums(FragmentPage& page, const Product& product) {
-  const auto from = from_statement(page, product);
+  const auto from = page.from(*product.compute);
   page.out.line("napkin_warpgroup_hold<{}>({}[0][0]);", page.warps.arrays.at(product.compute->to).values(),
                 accumulators(page, product));
 }

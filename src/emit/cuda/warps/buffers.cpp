@@ -62,11 +62,9 @@ void read_single(FragmentPage& page, const Load& load) {
   if (buffer.level != page.kernel.block_level || page.warps.tiles.contains(load.to) ||
       page.warps.scheduler.cluster > 1 || !page.is_single(load.to) || is_asked(page.nest, load.to))
     return;
-  std::vector<std::string> at;
-  for (const auto& index : buffer.at) at.push_back(corner(index, page.shared, false));
   const auto& name = page.single[load.to] = page.pool.fresh(page.buffer(load.to) + "_one");
   page.out.line("[[maybe_unused]] const {} {} = {};", page.storage(buffer.array), name,
-                read_once(page, buffer.array, at));
+                read_once(page, buffer.array, corners(buffer.at, page.shared)));
 }
 std::string read_once(const Page& page, ArrayId id, const std::vector<std::string>& at) {
   return fmt::format("napkin_read_once<{}>({})", page.kernel.threads, page.address(id, at));

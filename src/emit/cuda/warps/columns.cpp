@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "derive/columns.hpp"
 #include "diagram/contains.hpp"
 
 namespace napkin {
@@ -128,7 +127,7 @@ void fold(FragmentStatements& statements, const Compute& compute) {
 void print_column(FragmentStatements& statements, const Compute& compute,
                   const std::function<void(const Product&)>& multiply) {
   auto& page = statements.page();
-  const auto from = page.out.from(origin(page.diagram, compute.column));
+  const auto from = page.from(compute);
   if (page.warps.inlined.contains(compute.to)) return;
   page.out.line("// {}", to_text(page.diagram, compute.column));
   if (const auto* product = page.warps.product(&compute))

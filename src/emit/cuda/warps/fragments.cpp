@@ -151,8 +151,8 @@ std::string column_offset(const FragmentPage& page, const std::string& first, co
   return fmt::format("{} + {} * {} + {}", first, page.lanes.quad, accumulator_tile.lane_columns, pair);
 }
 std::string row_offset(const FragmentPage& page, WireId rows, const OpenFragments& here) {
-  const auto half = here.half.find(' ') == std::string::npos ? here.half : "(" + here.half + ")";
-  return fmt::format("{} * {} + {} * {}", here.row, row_step(page, rows), half, accumulator_tile.groups());
+  return fmt::format("{} * {} + {} * {}", here.row, row_step(page, rows), in_brackets(here.half),
+                     accumulator_tile.groups());
 }
 
 std::string further(std::int64_t places) { return places == 0 ? "" : fmt::format(" + {}", places); }

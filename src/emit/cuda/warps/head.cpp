@@ -34,9 +34,10 @@ std::string tiles_of_group(const FragmentPage& page, const GroupPrinter& groups,
 }
 
 // The rows of a warpgroup are consecutive. Each instruction covers the next rows, and each warp has one tile of them.
-void declare_rows_of_warpgroup(const FragmentPage& page, GroupPrinter& groups, const GroupPrinter::Entered& rows) {
+void declare_rows_of_warpgroup(FragmentPage& page, GroupPrinter& groups, const GroupPrinter::Entered& rows) {
   const auto issuing = page.warps.issuing_warps;
   const auto together = accumulator_tile.rows * issuing, all = rows.group->size * issuing;
+  if (rows.around.is_whole()) page.limit(rows.group->wire);
   const auto offset =
       fmt::format("{0} / {1} * {2} + {0} % {1} * {3}", page.lanes.warp, issuing, all, accumulator_tile.rows);
   groups.print(rows, offset, all - together + accumulator_tile.rows);
@@ -81,18 +82,11 @@ void declare_lanes(FragmentPage& page) {
 }
 
 void declare_warps(FragmentPage& page, GroupPrinter& groups) {
-  const auto& warp = page.lanes.warp;
-  std::int64_t faster = page.warps.warps;
+  Digits digits(page.lanes.warp, page.warps.warps);
   for (const auto& each : groups.enter(false)) {
-    const bool slowest = faster == page.warps.warps;
-    faster /= each.most();
-    auto number = faster == 1 ? warp : fmt::format("{} / {}", warp, faster);
-    if (!slowest) number += fmt::format(" % {}", each.most());
-    if (each.around.is_whole()) page.limit(each.group->wire);
-    if (page.warps.issuing_warps > 1 && each.group->size > accumulator_tile.rows)
-      declare_rows_of_warpgroup(page, groups, each);
-    else
-      groups.print(each, each.group->size == 1 || number == warp ? number : "(" + number + ")");
+    const bool of_warpgroup = page.warps.issuing_warps > 1 && each.group->size > accumulator_tile.rows;
+    if (of_warpgroup) digits.next(each.most());
+    of_warpgroup ? declare_rows_of_warpgroup(page, groups, each) : groups.print(each, digits);
   }
   for (auto& piece : page.own) set_position(piece);
   page.out.line();

@@ -164,7 +164,7 @@ std::string begin_in_tile(FragmentPage& page, const OperandSide& side) {
   if (own.is_whole()) page.limit(wire);
   if (page.own[side.product.over.index].is_whole()) page.limit(side.product.over);
   if (own.begin == base) return "";
-  return base == "0" ? own.begin : fmt::format("{} - {}", own.begin, base);
+  return distance(own.begin, base);
 }
 
 std::string operand_address(const FragmentPage& page, const Operand& operand, const std::string& own,

@@ -48,8 +48,7 @@ std::string index_text(const FragmentPage& page, const Index& index, bool clampe
 std::string place_in_tile(const FragmentPage& page, BufferId id, const Access& from, std::size_t dimension,
                           const std::string& at) {
   const auto begin = corner(page.nest.at(id).at[dimension], page.scope.at(id), false);
-  const auto bracketed = begin.find(' ') == std::string::npos ? begin : "(" + begin + ")";
-  const auto offset = begin == "0" ? at : fmt::format("{} - {}", at, bracketed);
+  const auto offset = distance(at, begin);
   const auto& along = page.warps.scheduler.along;
   return along && moves(from.at[dimension], *along) ? fmt::format("max({}, 0)", offset) : offset;
 }

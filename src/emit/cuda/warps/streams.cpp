@@ -19,14 +19,13 @@ namespace {
 std::string print_test(FragmentPage& page, const MaskTest& ask) {
   const auto& buffer = page.nest.at(ask.tile);
   const auto any = page.begin_ask(ask);
-  std::vector<std::string> at;
+  auto at = corners(buffer.at, page.shared);
   int opened = 0;
   for (std::size_t k = 0; k < buffer.at.size(); ++k) {
-    at.push_back(corner(buffer.at[k], page.shared, false));
     if (buffer.extent[k] == 1) continue;
     const auto position = page.pool.fresh("at");
-    page.out.loop(position, at.back(), corner(buffer.at[k], page.shared, true));
-    at.back() = position;
+    page.out.loop(position, at[k], corner(buffer.at[k], page.shared, true));
+    at[k] = position;
     ++opened;
   }
   page.out.line("{0} = {1}{2} || {0};", any, ask.wanted ? "" : "!",

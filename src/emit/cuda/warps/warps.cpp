@@ -103,16 +103,10 @@ class WarpPrinter {
     const auto from = page_.from(id);
     const auto& array = page_.nest.at(id).array;
     const auto& tile = warps_.tiles.at(id);
-    const auto at = first_place(id);
+    const auto at = corners(page_.nest.at(id).at, page_.shared);  // where the tile begins in the array
     out_.line("napkin_load_tile<{}, {}, {}, {}, {}>({}, {}, {}, {}, {}, {});", tile.together, tile.layout.rows,
               tile.layout.columns, tile.layout.bits, page_.kernel.threads, to, page_.address(array, at),
               step(array, tile.row), step(array, tile.column), left(id, tile.row, at), left(id, tile.column, at));
-  }
-  // The place in the array where the tile begins.
-  std::vector<std::string> first_place(BufferId id) const {
-    std::vector<std::string> at;
-    for (const auto& index : page_.nest.at(id).at) at.push_back(corner(index, page_.shared, false));
-    return at;
   }
   // The distance in memory from one place along the dimension to the next.
   std::string step(ArrayId array, std::optional<std::size_t> dimension) const {
@@ -124,11 +118,9 @@ class WarpPrinter {
   std::string left(BufferId id, std::optional<std::size_t> dimension, const std::vector<std::string>& at) {
     if (!dimension) return "1";
     const auto& index = page_.nest.at(id).at[*dimension];
-    const auto& first = at[*dimension];
     const auto past = corner(index, page_.shared, true);
     page_.limit(index, page_.shared);
-    const auto begin = first.find(' ') == std::string::npos ? first : "(" + first + ")";
-    return begin == "0" ? past : fmt::format("{} - {}", past, begin);
+    return distance(past, at[*dimension]);
   }
 
   // Streams
