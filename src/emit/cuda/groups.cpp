@@ -132,10 +132,10 @@ void GroupPrinter::blocks() {
 
 // Decodes a block number, from the fastest group, which is the last, to the slowest.
 void GroupPrinter::take_apart(const std::vector<Entered>& groups, const TileScheduler& scheduler,
-                              const std::string& number) {
+                              const std::string& tile) {
   auto& out = page_.out;
-  const bool is_alone = number.empty();
-  out.line("long long block = {};", is_alone ? "blockIdx.x + (long long)blockIdx.y * gridDim.x" : number);
+  const bool is_alone = tile.empty();
+  out.line("long long block = {};", is_alone ? "blockIdx.x + (long long)blockIdx.y * gridDim.x" : tile);
   std::vector<const Entered*> inner;  // groups of a wire that another group of blocks splits; printed after it
   const auto take = [&](const Entered& each, std::string number) {
     if (is_along(each, scheduler)) number = fmt::format("({} * {} + {})", number, scheduler.cluster, rank);

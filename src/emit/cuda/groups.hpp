@@ -54,9 +54,9 @@ class GroupPrinter {
   void print(const Entered&, Digits&);
   // Prints the pieces of the groups of blocks, computed from the block's number.
   void blocks();
-  // Decodes the number of a tile into pieces, or that of the block if the number is empty. If there is no such piece,
+  // Decodes the number of a tile into pieces, or that of the block if `tile` is empty. If there is no such piece,
   // the code goes on with the next tile, or returns.
-  void take_apart(const std::vector<Entered>&, const TileScheduler&, const std::string& number = {});
+  void take_apart(const std::vector<Entered>&, const TileScheduler&, const std::string& tile = {});
   // The name of a block's number in its cluster.
   static constexpr std::string_view rank = "rank";
 

@@ -51,6 +51,10 @@ void Lines::close(std::string_view tail) {
 void Lines::close(int blocks) {
   while (blocks-- > 0) close();
 }
+void Lines::otherwise(std::string_view condition) {
+  close(condition.empty() ? "} else {" : fmt::format("}} else if ({}) {{", condition));
+  deepen();
+}
 void Lines::loop(std::string_view counter, std::string_view begin, std::string_view end) {
   open(fmt::format("for (int {0} = {1}; {0} < {2}; ++{0})", counter, begin, end));
 }

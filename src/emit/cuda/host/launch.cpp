@@ -196,8 +196,7 @@ void prepare_warpgroups(const CudaPlan& plan, const Launched& here, Lines& out) 
              mapped(plan, warpgroups.stores[k], here.map_of_store(k), false));
   out.line("error = {};", room(warpgroups));
   prepare_blocks(plan, warpgroups, i, out);
-  out.close("} else {");
-  out.deepen();
+  out.otherwise();
   out.line("made->way[{}] = other;", i);
   out.line("error = demanded[{}] == planned ? (int)cudaErrorNotSupported : {};", i, room(here.kernel));
   out.close();

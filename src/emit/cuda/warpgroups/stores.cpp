@@ -87,8 +87,7 @@ void StorePrinter::print(BufferId id) {
   page_.out.line("napkin_store_ready();");
   page_.out.open("if (!{})", names_.at(id).mapped);
   copy_numbers(id);
-  page_.out.close(fmt::format("}} else if (threadIdx.x % {} == 0) {{", page_.warps.issuing_warps * lanes_of_warp));
-  page_.out.deepen();
+  page_.out.otherwise(fmt::format("threadIdx.x % {} == 0", page_.warps.issuing_warps * lanes_of_warp));
   copy_boxes(id);
   page_.out.close();
   page_.out.close();

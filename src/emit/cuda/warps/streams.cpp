@@ -105,8 +105,7 @@ void print_piece(FragmentPage& page, const For& loop, const std::string& begin, 
   const auto outer = std::exchange(page.clear, loop.split.wire);
   print();
   page.clear = outer;
-  page.out.close("} else {");
-  page.out.deepen();
+  page.out.otherwise();
   print();
   page.out.close();
 }
