@@ -41,15 +41,18 @@ std::string GroupPrinter::words(const Split& split) const {
 }
 
 void GroupPrinter::describe(const std::string& below) {
-  for (const auto& group : page_.nest.groups)
-    page_.out.line("//   {:<24}  {}", words(group), is_block(group) ? "one tile for each block" : below);
-  describe(page_.nest.body);
+  describe([&](const Split& group) { return is_block(group) ? "one tile for each block" : below; },
+           [](const For&) { return ""; });
 }
-void GroupPrinter::describe(const LoopBody& block) {
+void GroupPrinter::describe(const TilesOf& tiles, const StagesOf& stages) {
+  for (const auto& group : page_.nest.groups) page_.out.line("//   {:<24}  {}", words(group), tiles(group));
+  describe(page_.nest.body, stages);
+}
+void GroupPrinter::describe(const LoopBody& block, const StagesOf& stages) {
   for (const auto& step : block.steps)
     if (const auto* loop = std::get_if<For>(&step.node)) {
-      page_.out.line("//   {:<24}  one tile after another", words(loop->split));
-      describe(loop->body);
+      page_.out.line("//   {:<24}  one tile after another{}", words(loop->split), stages(*loop));
+      describe(loop->body, stages);
     }
 }
 
@@ -57,6 +60,7 @@ std::string GroupPrinter::begin_name(WireId wire) {
   return page_.pool.fresh(fmt::format("{}{}", page_.wires[wire.index], splits_[wire]++));
 }
 
+// Makes the piece of a stream the current piece of its wire.
 void GroupPrinter::enter(const For& loop, const std::string& begin) {
   const auto& split = loop.split;
   auto& piece = page_.own[split.wire.index];
@@ -67,17 +71,21 @@ void GroupPrinter::declare_end(const For& loop, const std::string& begin, const 
   page_.out.declare(begin + "_end", fmt::format("min({} + {}, {})", begin, loop.split.size, around.end),
                     words(loop.split));
 }
-void GroupPrinter::stream(const For& loop, const Inside& inside) {
+void GroupPrinter::with_piece(const For& loop, const Inside& print) {
   const auto own = page_.own, shared = page_.shared;
   const auto begin = begin_name(loop.split.wire);
-  const auto& around = own[loop.split.wire.index];
   enter(loop, begin);
-  page_.out.steps(begin, around.begin, around.end, loop.split.size);
-  declare_end(loop, begin, around);
-  inside(around, begin);
-  page_.out.close();
+  print(own[loop.split.wire.index], begin);
   page_.own = own;
   page_.shared = shared;
+}
+void GroupPrinter::stream(const For& loop, const Inside& inside) {
+  with_piece(loop, [&](const WirePiece& around, const std::string& begin) {
+    page_.out.steps(begin, around.begin, around.end, loop.split.size);
+    declare_end(loop, begin, around);
+    inside(around, begin);
+    page_.out.close();
+  });
 }
 
 std::vector<GroupPrinter::Entered> GroupPrinter::enter(bool of_blocks) {

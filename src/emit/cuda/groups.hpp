@@ -61,20 +61,26 @@ class GroupPrinter {
   static constexpr std::string_view rank = "rank";
 
   std::string words(const Split&) const;  // "group q 48 at smem"
-  // Prints a comment line for each group and each stream. `below` says what has a tile of a group below the blocks.
+  // Prints a comment line for each group and each stream. `below` says what has a tile of a group below the blocks. Or
+  // functions say what has a tile of a group, and in how many stages the tiles of a stream are.
   void describe(const std::string& below);
+  using TilesOf = std::function<std::string(const Split&)>;
+  using StagesOf = std::function<std::string(const For&)>;
+  void describe(const TilesOf&, const StagesOf&);
   bool is_block(const Split& group) const { return group.level <= page_.kernel.block_level; }
   std::string begin_name(WireId);  // "q1", for the n-th split of a wire
-  // Makes the piece of a stream the current piece of its wire. declare_end() declares where that piece ends.
-  void enter(const For&, const std::string& begin);
+  // Declares where the piece of a stream ends.
   void declare_end(const For&, const std::string& begin, const WirePiece& around);
-  // Prints a loop over the pieces of a stream: inside(around, begin) prints what is done for each.
+  // Prints a loop over the pieces of a stream: inside(around, begin) prints what is done for each. Or print(around,
+  // begin) prints the loop, too, while the piece is the current one.
   using Inside = std::function<void(const WirePiece& around, const std::string& begin)>;
   void stream(const For&, const Inside& inside);
+  void with_piece(const For&, const Inside& print);
 
  private:
   using Take = std::function<void(const Entered&, const std::string& number)>;
-  void describe(const LoopBody&);
+  void describe(const LoopBody&, const StagesOf&);
+  void enter(const For&, const std::string& begin);
   void end_parts();
   std::vector<const Entered*> ordered(const std::vector<Entered>&, const TileScheduler&) const;
   void run(const Entered& slower, const Entered& faster, const TileScheduler&, const Take&);

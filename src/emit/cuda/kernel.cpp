@@ -25,8 +25,7 @@ class ThreadPrinter {
 
   PrintedKernel run(const std::string& name) {
     words();
-    out_.line("__global__ void __launch_bounds__({}, 1)", page_.kernel.threads);
-    page_.open_function(name, nest_.inputs);
+    page_.open_function(name, 1, nest_.inputs);
     declare_tiles(page_);
     groups_.blocks();
     threads();

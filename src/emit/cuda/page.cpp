@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "diagram/index.hpp"
-#include "emit/shared/expression.hpp"
 #include "emit/shared/types.hpp"
 
 namespace napkin {
@@ -25,17 +24,28 @@ std::string Page::address(ArrayId id, const std::vector<std::string>& at) const 
   return fmt::format("napkin_packed<{}>{{{}, {}}}", memory(id), array(id), offset(id, at));
 }
 
+Typed Page::read(ArrayId id, const std::string& stored) const {
+  const auto type = diagram.at(id).type;
+  return {filled(code_type(Language::cuda, type).read, stored),
+          type == Datatype::boolean ? NumberKind::boolean : NumberKind::real};
+}
+std::string Page::written(ArrayId id, const std::string& value) const {
+  const auto type = diagram.at(id).type;
+  return code_as_stored(Language::cuda, type, without_brackets(filled(code_type(Language::cuda, type).write, value)));
+}
+
 std::string Page::extents(const std::vector<WireId>& of, const WirePieces& pieces) const {
   return listed(of, ", ",
                 [&](WireId wire) { return fmt::format("{} {}", diagram.at(wire).name, pieces[wire.index].extent); });
 }
 
-void Page::open_function(const std::string& name, const std::vector<ArrayId>& inputs,
+void Page::open_function(const std::string& name, std::int64_t blocks, const std::vector<ArrayId>& inputs,
                          const std::vector<std::string>& more) {
   std::vector<std::string> all = {fmt::format("const {}_sizes n", names.diagram)};
   for (const auto id : inputs) all.push_back(fmt::format("const {}* __restrict__ {}", memory(id), array(id)));
   for (const auto id : nest.outputs) all.push_back(fmt::format("{}* __restrict__ {}", storage(id), array(id)));
   all.insert(all.end(), more.begin(), more.end());
+  out.line("__global__ void __launch_bounds__({}, {})", kernel.threads, blocks);
   out.list(name + "(", all, ") {");
   out.deepen();
 }

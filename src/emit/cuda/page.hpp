@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "device/threads/threads.hpp"
+#include "emit/shared/expression.hpp"
 #include "emit/shared/page.hpp"
 
 namespace napkin {
@@ -45,12 +46,15 @@ struct Page : CodePage {
   // A number of the array at these places, and its address.
   std::string element(ArrayId, const std::vector<std::string>& at) const;
   std::string address(ArrayId, const std::vector<std::string>& at) const;
+  // A number of the array as computations read it, and as the array stores it.
+  Typed read(ArrayId, const std::string& stored) const;
+  std::string written(ArrayId, const std::string& value) const;
   // "q 1, x 8".
   std::string extents(const std::vector<WireId>&, const WirePieces&) const;
 
-  // Opens the kernel's function with parameters for sizes, inputs, outputs, and `more`. The text that follows is its
-  // body.
-  void open_function(const std::string& name, const std::vector<ArrayId>& inputs,
+  // Opens the kernel's function, of which so many blocks are resident on an SM, with parameters for sizes, inputs,
+  // outputs, and `more`. The text that follows is its body.
+  void open_function(const std::string& name, std::int64_t blocks, const std::vector<ArrayId>& inputs,
                      const std::vector<std::string>& more = {});
   // Opens a loop from 0 to a count, and says whether the compiler should unroll it.
   void loop(const std::string& counter, std::int64_t count, bool unrolled = true);
@@ -65,6 +69,10 @@ struct Page : CodePage {
   void enter_scope(BufferId);
 
   using CodePage::limit;
+  // Records that the text depends on the length of the wire if nothing has split it.
+  void limit_whole(WireId wire) {
+    if (own[wire.index].is_whole()) limit(wire);
+  }
   // Records that the text depends on the lengths of wires of the index that are whole in the pieces.
   void limit(const Index&, const WirePieces&);
 };

@@ -22,12 +22,6 @@ bool reads_window(const RowNest& rows, const Compute& compute) {
   });
 }
 
-// A value in the format of an output.
-std::string written(const Page& page, ArrayId id, const std::string& text) {
-  const auto type = page.diagram.at(id).type;
-  return code_as_stored(Language::cuda, type, without_brackets(filled(code_type(Language::cuda, type).write, text)));
-}
-
 // The number of an input in its stored type.
 std::string input(const RowPage& page, BufferId id, const Access& from, const OpenRow& here) {
   if (const auto found = page.read_into.find(id); found != page.read_into.end())
@@ -147,7 +141,7 @@ void RowColumnPrinter::save_number(BufferId id) {
   const auto array = page_.nest.at(id).array;
   const auto at = places(page_.diagram.at(array).wires, whole_row(page_));
   out_.line("if ({} == 0) napkin_global_write({}, {});", page_.lane, page_.address(array, at),
-            written(page_, array, page_.buffer(id)));
+            page_.written(array, page_.buffer(id)));
 }
 
 void RowColumnPrinter::save_vectors(BufferId id) {
@@ -160,7 +154,7 @@ void RowColumnPrinter::save_vectors(BufferId id) {
   auto inside = here;
   rows.staged ? open_positions_of(id, inside) : page_.loop(page_.index, rows.vector);
   inside.value = fmt::format("{} * {} + {}", page_.vector, rows.vector, page_.index);
-  out_.line("{}.at[{}] = {};", all, page_.index, written(page_, array, slot(id, inside)));
+  out_.line("{}.at[{}] = {};", all, page_.index, page_.written(array, slot(id, inside)));
   out_.close(1);
   const auto at = places(page_.diagram.at(array).wires, here);
   out_.line("napkin_write_vector({}, {}, {});", page_.address(array, at), all, page_.left(here));
@@ -217,9 +211,7 @@ Typed RowColumnPrinter::read(const Compute& compute, ExprId access_id, const Her
   const auto id = compute.read_from(access_id);
   if (!page_.rows.reads.contains(id)) return {slot(id, here), NumberKind::real};
   const auto& from = access(page_.diagram, access_id);
-  const auto type = page_.diagram.at(from.array).type;
-  return {filled(code_type(Language::cuda, type).read, input(page_, id, from, here)),
-          type == Datatype::boolean ? NumberKind::boolean : NumberKind::real};
+  return page_.read(from.array, input(page_, id, from, here));
 }
 
 // A value that is only saved is rounded when it is saved.

@@ -8,15 +8,6 @@
 #include "loops/walk.hpp"
 
 namespace napkin {
-namespace {
-
-// Lanes have as many values as the planned row, so an axis that nothing splits must not be longer.
-void limit_whole_row(RowPage& page) {
-  if (page.piece().is_whole()) page.limit(page.rows.lanes);
-}
-
-}  // namespace
-
 RowPage::RowPage(const ThreadedKernel& threaded, const RowNest& distributed, const CodeNames& known)
     : Page(threaded, known),
       rows(distributed),
@@ -67,10 +58,11 @@ OpenRow whole_row(const RowPage& page) {
   return here;
 }
 
-// Value `i` of a lane is in its vector `i / length`.
+// Value `i` of a lane is in its vector `i / length`. Lanes have as many values as the planned row, so an axis that
+// nothing splits must not be longer.
 void open_values(RowPage& page, OpenRow& here) {
   const auto wire = page.rows.lanes;
-  limit_whole_row(page);
+  page.limit_whole(wire);
   page.loop(page.index, page.rows.values());
   here.unclamped = page.wires[wire.index] + "_at";
   const auto& position = here.position[wire] = page.wires[wire.index];
@@ -82,7 +74,7 @@ void open_values(RowPage& page, OpenRow& here) {
 
 void open_vectors(RowPage& page, OpenRow& here) {
   const auto wire = page.rows.lanes;
-  limit_whole_row(page);
+  page.limit_whole(wire);
   page.loop(page.vector, page.rows.vectors);
   here.unclamped = here.position[wire] = page.wires[wire.index];
   page.out.declare(here.unclamped,
@@ -92,7 +84,7 @@ void open_vectors(RowPage& page, OpenRow& here) {
 
 void open_row(RowPage& page, OpenRow& here) {
   const auto wire = page.rows.lanes;
-  limit_whole_row(page);
+  page.limit_whole(wire);
   page.out.open("for (int {0} = {1}; {0} * {2} < {3}; {0} += {4})", page.vector, page.lane, page.rows.vector,
                 page.piece().end, page.lanes_of_row());
   here.unclamped = here.position[wire] = page.wires[wire.index];

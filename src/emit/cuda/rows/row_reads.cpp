@@ -26,7 +26,7 @@ void stage(RowPage& page, BufferId id) {
 // Reads all vectors of the lane.
 void read_all_vectors(RowPage& page, BufferId id) {
   const auto& piece = page.piece();
-  if (piece.is_whole()) page.limit(page.rows.lanes);
+  page.limit_whole(page.rows.lanes);
   const auto first = fmt::format("{} * {}", page.lane, page.rows.vector);
   auto here = whole_row(page);
   here.unclamped = here.position[page.rows.lanes] =

@@ -21,8 +21,7 @@ class RowPrinter {
 
   PrintedKernel run(const std::string& name) {
     words();
-    out_.line("__global__ void __launch_bounds__({}, {})", page_.kernel.threads, rows_.blocks);
-    page_.open_function(name, nest_.inputs);
+    page_.open_function(name, rows_.blocks, nest_.inputs);
     if (rows_.shared_bytes > 0) page_.declare_shared();
     declare_rows(page_);
     groups_.blocks();

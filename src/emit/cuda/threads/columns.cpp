@@ -104,7 +104,7 @@ void ColumnPrinter::print(const MaskTest& ask, const WirePieces& pieces) {
     at.push_back(fmt::format("at{}", k));
     out_.loop(at[k], corner(buffer.at[k], pieces, false), corner(buffer.at[k], pieces, true));
   }
-  out_.line("{0} = {0} || {1}{2};", any, ask.wanted ? "" : "!", input_element(ask.tile, at));
+  out_.line("{0} = {0} || {1}{2};", any, ask.wanted ? "" : "!", input_element(ask.tile, at).text);
   out_.close(static_cast<int>(at.size()));
   out_.line("if (!{}) continue;", any);
 }
@@ -143,7 +143,7 @@ int ColumnPrinter::open_cells(const std::vector<WireId>& of, Edge past_end, Here
     const bool single = piece.extent == 1 && !piece.is_spread();
     const auto& counter = here.counter[wire] = single ? "0" : page_.counters[wire.index];
     const auto& position = here.position[wire] = single ? piece.position : page_.wires[wire.index];
-    if (piece.is_whole()) page_.limit(wire);
+    page_.limit_whole(wire);
     if (single && piece.by_thread) add(fmt::format("{} < {}", piece.begin, piece.end));
     if (single) continue;
     if (unroll) out_.line("#pragma unroll");
@@ -167,7 +167,7 @@ int ColumnPrinter::open_fold(const Compute& compute, WireId wire, std::int64_t& 
   const auto& counter = page_.counters[wire.index];
   const auto& position = page_.wires[wire.index];
   const bool own = reads_own(compute, wire);
-  if (piece.is_whole() && (piece.extent == 1 || own)) page_.limit(wire);
+  if (piece.extent == 1 || own) page_.limit_whole(wire);
   if (piece.extent == 1) {
     here.position[wire] = piece.position;
     here.counter[wire] = "0";
@@ -228,16 +228,15 @@ Typed ColumnPrinter::read(const Compute& compute, ExprId access_id, const Here& 
   const auto& from = access(page_.diagram, access_id);
   const auto id = compute.read_from(access_id);
   if (!page_.is_input(from.array)) return {slot(id, from.at, here), NumberKind::real};
-  return {input_element(id, places(from.at, here)),
-          page_.diagram.at(from.array).type == Datatype::boolean ? NumberKind::boolean : NumberKind::real};
+  return input_element(id, places(from.at, here));
 }
 
 // Reads from shared memory if the block's tile is there.
-std::string ColumnPrinter::input_element(BufferId id, const std::vector<std::string>& at) const {
+Typed ColumnPrinter::input_element(BufferId id, const std::vector<std::string>& at) const {
   id = page_.staged(id);
   const auto array = page_.nest.at(id).array;
   const auto element = page_.kernel.staged.contains(id) ? tile_element(page_, id, at) : page_.element(array, at);
-  return filled(code_type(Language::cuda, page_.diagram.at(array).type).read, element);
+  return page_.read(array, element);
 }
 
 }  // namespace napkin

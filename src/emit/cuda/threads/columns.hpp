@@ -46,7 +46,7 @@ class ColumnPrinter : StatementPrinter<Page, OpenLoops> {
   std::string slot(BufferId id, const Here& here) const override { return slot(id, page_.nest.at(id).at, here); }
   Edge edge(BufferId) const;
   Typed read(const Compute&, ExprId access, const Here&) override;
-  std::string input_element(BufferId, const std::vector<std::string>& at) const;
+  Typed input_element(BufferId, const std::vector<std::string>& at) const;
   bool reads_own(const Compute&, WireId) const;
 
   std::set<BufferId> passing_;  // outputs that are stored as they are computed

@@ -29,15 +29,13 @@ void describe_overlap(FragmentPage& page) {
     out.line("//   {:<24}  is planned, but cannot run: {}", words(warps.planned), warps.not_as_planned);
   describe_blocks(page);
   if (!warps.step) return;
-  std::string names;
-  for (const auto* trailing : warps.step->trailing)
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", page.buffer(trailing->to));
+  const auto name = [&](const Compute* trailing) { return page.buffer(trailing->to); };
   if (warps.is_ping_pong())
     out.line("//   {:<24}  one computes while another uses the tensor cores",
              fmt::format("{} in ping-pong", warps.step->warpgroups));
   if (warps.is_within())
     out.line("//   {:<24}  products of {} overlap the other operations of the next iteration",
-             words(Overlap::intra_warpgroup), names);
+             words(Overlap::intra_warpgroup), listed(warps.step->trailing, ", ", name));
 }
 
 OverlapPrinter::OverlapPrinter(FragmentStatements& statements, GroupPrinter& groups, PipelinePrinter& pipelines,
@@ -110,25 +108,21 @@ void OverlapPrinter::begin_iteration() {
 // columns of this piece. So the loop is entered with a piece whose leading products are done.
 void OverlapPrinter::stream_within(const GroupPrinter::Inside& body) {
   const auto& loop = *page_.warps.step->loop;
-  const auto own = page_.own, shared = page_.shared;
-  const auto begin = groups_.begin_name(loop.split.wire);
-  const auto around = own[loop.split.wire.index];
-  last_ = page_.pool.fresh(page_.wires[loop.split.wire.index] + "_last");
-  groups_.enter(loop, begin);
-  const auto skips = may_skip(loop) ? declare_skip(page_, groups_, loop, begin, around) : "";
-  const auto first = skips.empty() ? around.begin : fmt::format("{}({})", skips, around.begin);
-  out_.line("int {} = {}, {} = -1;  // the tile, and the stage that running products read", begin, first, last_);
-  out_.open("if ({} < {})", begin, around.end);
-  declare_ahead();
-  lead(0);
-  out_.open("for (;;)");
-  iteration_within(begin, around, skips, body);
-  out_.close();
-  trail();
-  out_.close();
+  groups_.with_piece(loop, [&](const WirePiece& around, const std::string& begin) {
+    last_ = page_.pool.fresh(page_.wires[loop.split.wire.index] + "_last");
+    const auto skips = declare_skip(page_, groups_, loop, begin, around);
+    out_.line("int {} = {}, {} = -1;  // the tile, and the stage that running products read", begin,
+              counting_piece(skips, around.begin), last_);
+    out_.open("if ({} < {})", begin, around.end);
+    declare_ahead();
+    lead(0);
+    out_.open("for (;;)");
+    iteration_within(begin, around, skips, body);
+    out_.close();
+    trail();
+    out_.close();
+  });
   pipelines_.set_on_their_way({});
-  page_.own = own;
-  page_.shared = shared;
 }
 // Declares what lives throughout the loop.
 void OverlapPrinter::declare_ahead() {
@@ -140,14 +134,14 @@ void OverlapPrinter::declare_ahead() {
 void OverlapPrinter::iteration_within(const std::string& begin, const WirePiece& around, const std::string& skips,
                                       const GroupPrinter::Inside& body) {
   const auto& loop = *page_.warps.step->loop;
-  const auto next = page_.pool.fresh(begin + "_next"), after = fmt::format("{} + {}", begin, loop.split.size);
+  const auto next = page_.pool.fresh(begin + "_next");
   groups_.declare_end(loop, begin, around);
   declare_stages(other_columns(), slot());
   body(around, begin);
   pipelines_.wait_for_all();
   out_.line("{} = {};", last_, slot());
   pipelines_.advance(*pipelines_.of(loop));
-  out_.line("const int {} = {};", next, skips.empty() ? after : fmt::format("{}({})", skips, after));
+  out_.line("const int {} = {};", next, counting_piece(skips, fmt::format("{} + {}", begin, loop.split.size)));
   out_.line("if ({} >= {}) break;", next, around.end);
   lead(1);
   out_.line("{} = {};", begin, next);

@@ -2,7 +2,6 @@
 // tile into the array by TMA. If rows of the array are not aligned, the tile is copied number by number.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
@@ -10,35 +9,12 @@
 
 namespace napkin {
 
-class StorePrinter {
- public:
-  explicit StorePrinter(FragmentStatements&);
-
-  // Comments in the kernel's head, the function's parameters, and the declarations of tiles in shared memory.
-  void describe() const;
-  std::vector<std::string> parameters() const;
-  void declare() const;
-  void print(BufferId);
-  // Waits for all stores at the kernel's end.
-  void end() const;
-
- private:
-  // Of the TMA map, of whether the map is usable, and of the tile.
-  struct Names {
-    std::string map, mapped, tile;
-  };
-
-  std::string staged_at(BufferId, const std::string& row, const std::string& column) const;
-  void stage(BufferId);
-  void stage_pairs(BufferId);
-  void stage_matrices(BufferId);
-  void fill_matrices(BufferId, const std::string& matrices);
-  void copy_boxes(BufferId) const;
-  void copy_numbers(BufferId) const;
-
-  FragmentStatements& statements_;
-  FragmentPage& page_;
-  std::map<BufferId, Names> names_;
-};
+// Comments in the kernel's head, the function's parameters, and the declarations of tiles in shared memory.
+void describe_stores(FragmentPage&);
+std::vector<std::string> store_parameters(const FragmentPage&);
+void declare_stores(FragmentPage&);
+// Prints the store of one output, and the wait for all stores at the kernel's end.
+void print_store(FragmentStatements&, BufferId);
+void end_stores(FragmentPage&);
 
 }  // namespace napkin

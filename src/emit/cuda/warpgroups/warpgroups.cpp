@@ -31,15 +31,13 @@ class WarpgroupPrinter {
         grid_(page_, groups_, warps.scheduler),
         statements_(page_),
         pipelines_(page_),
-        stores_(statements_),
         turns_(page_),
         overlap_(statements_, groups_, pipelines_, turns_) {}
 
   PrintedKernel run(const std::string& name) {
     describe();
     out_.verbatim("#ifdef NAPKIN_TEAMS\n");
-    out_.line("__global__ void __launch_bounds__({}, {})", page_.kernel.threads, warps_.blocks);
-    page_.open_function(name, read_in_place(warps_), map_parameters());
+    page_.open_function(name, warps_.blocks, read_in_place(warps_), map_parameters());
     begin_block();
     print_producer(page_, groups_, grid_, pipelines_);
     print_consumers();
@@ -55,18 +53,18 @@ class WarpgroupPrinter {
     const auto instruction = fmt::format(fmt::runtime(warps_.products.front().instruction->name), "N");
     describe_warps(page_, groups_, "wgmma " + instruction, " that a producer warpgroup fills");
     grid_.words();
-    stores_.describe();
+    describe_stores(page_);
     describe_overlap(page_);
   }
   std::vector<std::string> map_parameters() const {
     auto all = pipelines_.parameters();
-    const auto of_stores = stores_.parameters();
+    const auto of_stores = store_parameters(page_);
     all.insert(all.end(), of_stores.begin(), of_stores.end());
     return all;
   }
   void begin_block() {
     declare_shared_tiles(page_);
-    stores_.declare();
+    declare_stores(page_);
     pipelines_.declare_barriers();
     grid_.begin();
     pipelines_.begin_barriers();
@@ -98,7 +96,7 @@ class WarpgroupPrinter {
     print(page_.body(), true);
     grid_.close();
     turns_.end();
-    stores_.end();
+    end_stores(page_);
     // Blocks of a cluster write to each other's shared memory, which exists only as long as its block runs.
     if (warps_.scheduler.cluster > 1) meet_blocks(page_);
   }
@@ -113,7 +111,7 @@ class WarpgroupPrinter {
             if (!overlap_.is_step(block)) pipelines_.loaded(load.to), read_single(page_, load);
           },
           [](const MaskTest&) {}, [&](const Compute& compute) { print(compute); },
-          [&](const Save& save) { print_save(statements_, save, [&](BufferId id) { stores_.print(id); }); },
+          [&](const Save& save) { print_save(statements_, save, [&](BufferId id) { print_store(statements_, id); }); },
           [&](const For& loop) { stream(loop); });
       if (outermost) pipelines_.end_outside(step);
     }
@@ -193,7 +191,6 @@ class WarpgroupPrinter {
   GridPrinter grid_;
   FragmentStatements statements_;
   PipelinePrinter pipelines_;
-  StorePrinter stores_;
   TurnPrinter turns_;
   OverlapPrinter overlap_;
   std::map<const For*, std::string> lasts_;  // names of the stages that lasting products read

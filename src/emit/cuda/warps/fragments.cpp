@@ -58,6 +58,10 @@ LaneNames::LaneNames(Identifiers& pool)
 FragmentPage::FragmentPage(const ThreadedKernel& threaded, const WarpNest& distributed, const CodeNames& known)
     : Page(threaded, known), warps(distributed), lanes(pool) {
   limit_undivided(*this);
+  for (const auto& [id, tile] : warps.stores) {
+    const auto& name = array(nest.at(id).array);
+    stores[id] = {pool.fresh(name + "_map"), pool.fresh(name + "_mapped"), pool.fresh(name + "_leaves")};
+  }
 }
 
 // Loops
@@ -131,7 +135,7 @@ OpenFragments place_pair(FragmentPage& page, const Grid& grid, OpenFragments& fi
 
 void place(FragmentPage& page, WireId wire, const std::string& offset, OpenFragments& here, const std::string& eight) {
   const auto& piece = page.own[wire.index];
-  if (piece.is_whole()) page.limit(wire);
+  page.limit_whole(wire);
   const auto& all = here.unclamped.try_emplace(wire, page.wires[wire.index] + "_at").first->second;
   const auto& position = here.position.try_emplace(wire, page.wires[wire.index]).first->second;
   page.out.declare(all, sum(piece.begin, offset));

@@ -35,6 +35,12 @@ struct ProductNames {
   std::set<const Compute*> ahead;                  // products whose names are declared outside of the loop
 };
 
+// Names of an output that is stored through shared memory: of its TMA map, of whether the map is usable, and of its
+// tile.
+struct StoreNames {
+  std::string map, mapped, tile;
+};
+
 struct FragmentPage : Page {
   FragmentPage(const ThreadedKernel&, const WarpNest&, const CodeNames&);
 
@@ -42,6 +48,7 @@ struct FragmentPage : Page {
   const LaneNames lanes;
   std::optional<WireId> clear;  // pieces of this wire are whole here, and masks are true everywhere
   ProductNames products;
+  std::map<BufferId, StoreNames> stores;
   std::map<BufferId, std::string> single;  // names of single numbers of inputs that lanes hold in registers
 
   // The body whose statements `warps` points to. That of the page's nest is a copy.

@@ -11,16 +11,11 @@
 namespace napkin {
 namespace {
 
-void describe_streams(FragmentPage& page, const GroupPrinter& groups, const LoopBody& block,
-                      const std::string& filled) {
-  for (const auto& step : block.steps)
-    if (const auto* loop = std::get_if<For>(&step.node)) {
-      std::int64_t copies = 1;
-      for (const auto id : tiles_of(page.warps, loop->body)) copies = std::max(copies, page.warps.tiles.at(id).copies);
-      const auto ahead = copies > 1 ? fmt::format(", {} stages{}", copies, filled) : "";
-      page.out.line("//   {:<24}  one tile after another{}", groups.words(loop->split), ahead);
-      describe_streams(page, groups, loop->body, filled);
-    }
+// ", 3 stages that a producer warpgroup fills", of the tiles of a stream; empty if there is one copy of them.
+std::string stages_of(const WarpNest& warps, const For& loop, const std::string& filled) {
+  std::int64_t copies = 1;
+  for (const auto id : tiles_of(warps, loop.body)) copies = std::max(copies, warps.tiles.at(id).copies);
+  return copies > 1 ? fmt::format(", {} stages{}", copies, filled) : "";
 }
 
 // Which tiles of the group a block, or a warp, takes.
@@ -60,16 +55,15 @@ ThreadedKernel threaded_warps(const WarpNest& warps, const CudaTarget& target, i
           .shared_alignment = target.shared_alignment};
 }
 
-void describe_warps(FragmentPage& page, const GroupPrinter& groups, const std::string& by, const std::string& filled) {
+void describe_warps(FragmentPage& page, GroupPrinter& groups, const std::string& by, const std::string& filled) {
   const auto& warps = page.warps;
   page.out.line("// {}, by {} warps with {} of shared memory, products by {}.", page.outputs(), warps.warps,
                 held(static_cast<double>(warps.shared_bytes)), by);
   page.out.line(
       "// Planned registers of a thread: {}, of which {} for values and operands and {} for the rest; at most {}.",
       warps.registers, warps.registers - warps.registers_beside, warps.registers_beside, warps.most_registers);
-  for (const auto& group : page.nest.groups)
-    page.out.line("//   {:<24}  {}", groups.words(group), tiles_of_group(page, groups, group));
-  describe_streams(page, groups, page.body(), filled);
+  groups.describe([&](const Split& group) { return tiles_of_group(page, groups, group); },
+                  [&](const For& loop) { return stages_of(warps, loop, filled); });
 }
 
 void declare_lanes(FragmentPage& page) {

@@ -13,7 +13,7 @@ namespace napkin {
 ThreadedKernel threaded_warps(const WarpNest&, const CudaTarget&, int warps);
 // Prints comments on the kernel. `by` names the instructions, and `filled` says which threads fill the pipeline stages
 // of tiles.
-void describe_warps(FragmentPage&, const GroupPrinter&, const std::string& by, const std::string& filled);
+void describe_warps(FragmentPage&, GroupPrinter&, const std::string& by, const std::string& filled);
 // Declares the numbers of the warp and of the lane in it.
 void declare_lanes(FragmentPage&);
 // Declares the pieces of the warp.

@@ -15,10 +15,9 @@ const MatrixInstruction& loaded_as(const Product& product) {
   return product.instruction->formats ? *find_matrix_instruction(Datatype::f16) : *product.instruction;
 }
 
-// Where the fragment's own rows or columns begin in the tile, as a sum that a place in the fragment is added to.
-std::string first_of_fragment(FragmentPage& page, const OperandSide& side, std::int64_t rows) {
-  const auto begin = begin_in_tile(page, side);
-  return fmt::format("{}{}{} * {} + ", begin, begin.empty() ? "" : " + ", fragment_counter(page, side), rows);
+// The counter of fragments along the side.
+const std::string& fragment_counter(const FragmentPage& page, const OperandSide& side) {
+  return side.rows ? page.lanes.row : page.lanes.column;
 }
 
 // Loads all matrices of the fragment at once.
@@ -145,7 +144,7 @@ void each_register(FragmentStatements& statements, const OperandSide& side, cons
   auto& page = statements.page();
   const auto fragment = operand_at_once(loaded_as(side.product), true), ordered = in_order_of_sums(fragment);
   const int of_register = fragment.values / fragment.registers;
-  if (page.own[side.product.over.index].is_whole()) page.limit(side.product.over);
+  page.limit_whole(side.product.over);
   for (int r = 0; r < fragment.registers; ++r) {
     page.out.open("");
     std::vector<std::string> all;
@@ -161,8 +160,8 @@ std::string begin_in_tile(FragmentPage& page, const OperandSide& side) {
   const auto wire = side.rows ? *grid.rows : *grid.columns;
   const auto& own = page.own[wire.index];
   const auto& base = page.scope.at(side.operand().buffer)[wire.index].begin;
-  if (own.is_whole()) page.limit(wire);
-  if (page.own[side.product.over.index].is_whole()) page.limit(side.product.over);
+  page.limit_whole(wire);
+  page.limit_whole(side.product.over);
   if (own.begin == base) return "";
   return distance(own.begin, base);
 }
@@ -174,8 +173,9 @@ std::string operand_address(const FragmentPage& page, const Operand& operand, co
                      operand.transposed ? tile_place(layout, step, own) : tile_place(layout, own, step));
 }
 
-const std::string& fragment_counter(const FragmentPage& page, const OperandSide& side) {
-  return side.rows ? page.lanes.row : page.lanes.column;
+std::string first_of_fragment(FragmentPage& page, const OperandSide& side, std::int64_t rows) {
+  const auto begin = begin_in_tile(page, side);
+  return fmt::format("{}{}{} * {} + ", begin, begin.empty() ? "" : " + ", fragment_counter(page, side), rows);
 }
 
 }  // namespace napkin

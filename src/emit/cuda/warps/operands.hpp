@@ -37,7 +37,7 @@ void each_register(FragmentStatements&, const OperandSide&, const TakeRegister& 
 std::string begin_in_tile(FragmentPage&, const OperandSide&);
 // "K_tile + napkin_place<128, 3>(row, step)", the address of a number of the operand in its tile.
 std::string operand_address(const FragmentPage&, const Operand&, const std::string& own, const std::string& step);
-// The counter of fragments along the side.
-const std::string& fragment_counter(const FragmentPage&, const OperandSide&);
+// Where the fragment's own rows or columns begin in the tile, as a sum that a place in the fragment is added to.
+std::string first_of_fragment(FragmentPage&, const OperandSide&, std::int64_t rows);
 
 }  // namespace napkin

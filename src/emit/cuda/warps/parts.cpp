@@ -28,11 +28,9 @@ int registers_of_part(const OperandSide& side) { return side.registers() / 2; }
 
 // Splits an operand from shared memory, one number at a time.
 void split(FragmentPage& page, const OperandSide& side, const std::string& to) {
-  const auto begin = begin_in_tile(page, side);
   const auto i = page.pool.fresh("i");
   const FragmentIndex at{page.lanes.group, page.lanes.quad, i, ""};
-  const auto own = fmt::format("{}{}{} * {} + {}", begin, begin.empty() ? "" : " + ", fragment_counter(page, side),
-                               accumulator_tile.rows, part_row(side.rows, at));
+  const auto own = first_of_fragment(page, side, accumulator_tile.rows) + part_row(side.rows, at);
   const auto step =
       fmt::format("{} * {} + {}", page.lanes.step, side.product.instruction->k, part_position(side.rows, at));
   const auto registers = registers_of_part(side);

@@ -81,10 +81,9 @@ void print_save(FragmentStatements& statements, const Save& save, const std::fun
 
 std::string saved_number(FragmentStatements& statements, BufferId id, const OpenFragments& here) {
   const auto& page = statements.page();
-  const auto type = page.diagram.at(page.nest.at(id).array).type;
-  if (page.warps.is_integer(id) && type == Datatype::i32) return statements.slot(id, here);
-  const auto written = filled(code_type(Language::cuda, type).write, statements.held_value(id, here));
-  return code_as_stored(Language::cuda, type, without_brackets(written));
+  const auto array = page.nest.at(id).array;
+  if (page.warps.is_integer(id) && page.diagram.at(array).type == Datatype::i32) return statements.slot(id, here);
+  return page.written(array, statements.held_value(id, here));
 }
 
 }  // namespace napkin

@@ -109,9 +109,7 @@ Typed FragmentStatements::read(const Compute& compute, ExprId access_id, const O
     return {page_.warps.is_integer(id) ? fmt::format("{}({})", is_wide(compute) ? "double" : "float", slot(id, here))
                                        : slot(id, here),
             NumberKind::real};
-  const auto type = page_.diagram.at(from.array).type;
-  return {filled(code_type(Language::cuda, type).read, stored(compute, access_id, here)),
-          type == Datatype::boolean ? NumberKind::boolean : NumberKind::real};
+  return page_.read(from.array, stored(compute, access_id, here));
 }
 
 std::string FragmentStatements::stored(const Compute& compute, ExprId id, const OpenFragments& here) const {

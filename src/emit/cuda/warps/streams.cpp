@@ -79,6 +79,7 @@ bool may_skip(const For& loop) {
 
 std::string declare_skip(FragmentPage& page, GroupPrinter& groups, const For& loop, const std::string& begin,
                          const WirePiece& around) {
+  if (!may_skip(loop)) return "";
   auto name = page.pool.fresh("needed_" + begin);
   page.out.open("const auto {} = [&](int {})", name, begin);
   page.out.open("for (; {0} < {1}; {0} += {2})", begin, around.end, loop.split.size);
@@ -88,6 +89,10 @@ std::string declare_skip(FragmentPage& page, GroupPrinter& groups, const For& lo
   page.out.line("return {};", begin);
   page.out.close("};");
   return name;
+}
+
+std::string counting_piece(const std::string& skip, const std::string& piece) {
+  return skip.empty() ? piece : fmt::format("{}({})", skip, piece);
 }
 
 void print_pieces(FragmentPage& page, GroupPrinter& groups, const For& loop, const GroupPrinter::Inside& inside) {

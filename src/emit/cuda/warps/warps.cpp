@@ -28,8 +28,7 @@ class WarpPrinter {
 
   PrintedKernel run(const std::string& name) {
     describe_warps(page_, groups_, fmt::format("mma.sync {}", warps_.products.front().instruction->name), "");
-    out_.line("__global__ void __launch_bounds__({}, {})", page_.kernel.threads, warps_.blocks);
-    page_.open_function(name, page_.nest.inputs);
+    page_.open_function(name, warps_.blocks, page_.nest.inputs);
     declare_shared_tiles(page_);
     out_.line();
     groups_.blocks();
@@ -152,21 +151,17 @@ class WarpPrinter {
   // before. The copies of a piece are one commit group, which is empty past the end, so the tiles of a piece have
   // arrived when n - 2 groups are still in flight.
   void pipelined(const For& loop, bool outermost) {
-    const auto own = page_.own, shared = page_.shared;
     const auto before = on_their_way_;
-    const auto begin = groups_.begin_name(loop.split.wire);
-    const auto& around = own[loop.split.wire.index];
-    groups_.enter(loop, begin);
-    const auto copies = warps_.tiles.at(tiles_of(warps_, loop.body).front()).copies;
-    const auto slot = page_.pool.fresh("slot"), next = page_.pool.fresh(begin + "_next");
-    const auto load = page_.pool.fresh("load_" + begin);
-    const auto skip = may_skip(loop) ? declare_skip(page_, groups_, loop, begin, around) : "";
-    const Ahead ahead{loop, around, copies, begin, slot, load, skip};
-    declare_load(ahead);
-    if (!outermost) out_.line("__syncthreads();");
-    iterate(ahead, begin_ahead(ahead), next);
-    page_.own = own;
-    page_.shared = shared;
+    groups_.with_piece(loop, [&](const WirePiece& around, const std::string& begin) {
+      const auto copies = warps_.tiles.at(tiles_of(warps_, loop.body).front()).copies;
+      const auto slot = page_.pool.fresh("slot"), next = page_.pool.fresh(begin + "_next");
+      const auto load = page_.pool.fresh("load_" + begin);
+      const auto skip = declare_skip(page_, groups_, loop, begin, around);
+      const Ahead ahead{loop, around, copies, begin, slot, load, skip};
+      declare_load(ahead);
+      if (!outermost) out_.line("__syncthreads();");
+      iterate(ahead, begin_ahead(ahead), next);
+    });
     if (!may_skip(loop)) return;
     on_their_way_ = before;  // the case that all pieces were skipped
     arrive();
@@ -180,8 +175,7 @@ class WarpPrinter {
   // Starts loading the first pieces, before the loop begins, and returns their names.
   std::vector<std::string> begin_ahead(const Ahead& ahead) {
     std::vector<std::string> pieces = {ahead.begin};
-    const auto& first = ahead.around.begin;
-    out_.line("int {} = {};", ahead.begin, ahead.skip.empty() ? first : ahead.skip + "(" + first + ")");
+    out_.line("int {} = {};", ahead.begin, counting_piece(ahead.skip, ahead.around.begin));
     bring(ahead, ahead.begin, "0");
     for (std::int64_t i = 1; i + 1 < ahead.copies; ++i) {
       const auto piece = page_.pool.fresh(fmt::format("{}_{}", ahead.begin, i));
@@ -211,8 +205,7 @@ class WarpPrinter {
     out_.close();
   }
   static std::string after(const Ahead& ahead, const std::string& piece) {
-    const auto next = fmt::format("{} + {}", piece, ahead.loop.split.size);
-    return ahead.skip.empty() ? next : fmt::format("{}({})", ahead.skip, next);
+    return counting_piece(ahead.skip, fmt::format("{} + {}", piece, ahead.loop.split.size));
   }
   void bring(const Ahead& ahead, const std::string& piece, const std::string& slot) {
     out_.line("if ({} < {}) {}({}, {});", piece, ahead.around.end, ahead.load, piece, slot);
