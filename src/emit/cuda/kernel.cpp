@@ -21,7 +21,7 @@ namespace {
 class ThreadPrinter {
  public:
   ThreadPrinter(const ThreadedKernel& kernel, const CodeNames& names)
-      : page_(kernel, names), out_(page_.out), nest_(page_.nest), groups_(page_), columns_(page_) {}
+      : page_(kernel, names), out_(page_.out), nest_(page_.nest), groups_(page_), passing_(passing_outputs(page_)) {}
 
   PrintedKernel run(const std::string& name) {
     words();
@@ -80,9 +80,9 @@ class ThreadPrinter {
     for (std::size_t i = 0; i < block.steps.size(); ++i)
       match(
           block.steps[i].node, [&](const Load&) { i = loads(block, i, outermost); },
-          [&](const MaskTest& ask) { columns_.print(ask, asked_); },
-          [&](const Compute& compute) { columns_.print(compute); }, [&](const Save& save) { columns_.print(save); },
-          [&](const For& loop) { stream(loop); });
+          [&](const MaskTest& ask) { print_mask_test(page_, ask, asked_); },
+          [&](const Compute& compute) { print_column(page_, passing_, compute); },
+          [&](const Save& save) { print_save(page_, passing_, save); }, [&](const For& loop) { stream(loop); });
   }
   // Prints all consecutive loads, between barriers; returns the index of the last one.
   std::size_t loads(const LoopBody& block, std::size_t begin, bool outermost) {
@@ -132,7 +132,7 @@ class ThreadPrinter {
     for (const auto id : block.buffers) {
       const auto& buffer = nest_.at(id);
       page_.enter_scope(id);
-      if (buffer.level != page_.leaf() || page_.is_input(buffer.array) || !columns_.is_stored(id)) continue;
+      if (buffer.level != page_.leaf() || page_.is_input(buffer.array) || passing_.contains(id)) continue;
       auto text = page_.buffer(id);
       for (const auto& index : buffer.at) page_.limit(index, page_.own);
       for (const auto wire : page_.diagram.at(buffer.array).wires)
@@ -146,7 +146,7 @@ class ThreadPrinter {
   Lines& out_;
   const LoopNest& nest_;
   GroupPrinter groups_;
-  ColumnPrinter columns_;
+  const PassingOutputs passing_;
   WirePieces asked_;  // pieces at the innermost loop, over which mask tests loop
 };
 

@@ -16,9 +16,16 @@ RowPage::RowPage(const ThreadedKernel& threaded, const RowNest& distributed, con
       index(pool.fresh("i")),
       vector(pool.fresh("v")) {
   each_step(nest.body, [&](const LoopStatement& step) {
-    if (const auto* compute = std::get_if<Compute>(&step.node))
-      for (const auto& [id, buffer] : compute->reads)
-        if (rows.reads.contains(buffer)) read_as[buffer] = &access(diagram, id);
+    const auto* compute = std::get_if<Compute>(&step.node);
+    if (!compute) return;
+    columns.push_back(compute);
+    for (const auto& [id, buffer] : compute->reads)
+      if (rows.reads.contains(buffer))
+        read_as[buffer] = &access(diagram, id);
+      else
+        wanted.insert(buffer);
+    if (compute->column.fold) wanted.insert(compute->to);
+    if (compute->carried) wanted.insert(*compute->carried);
   });
 }
 

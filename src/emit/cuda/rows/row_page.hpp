@@ -2,7 +2,9 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "emit/cuda/page.hpp"
 #include "napkin/device.hpp"
@@ -24,6 +26,8 @@ struct RowPage : Page {
   const std::string index, vector;            // counters: a vector's or lane's values; a lane's vectors
   std::map<BufferId, const Access*> read_as;  // accesses of inputs
   std::map<BufferId, std::string> read_into;  // inputs read as vectors where needed: the name of the current vector
+  std::set<BufferId> wanted;                  // computed buffers that are read or added to later
+  std::vector<const Compute*> columns;        // all columns, in the order of the nest
 
   // Whether the buffer has the wire along lanes.
   bool has_lanes(BufferId) const;

@@ -17,7 +17,7 @@ namespace {
 class RowPrinter {
  public:
   RowPrinter(const ThreadedKernel& kernel, const RowNest& rows, const CodeNames& names)
-      : page_(kernel, rows, names), out_(page_.out), rows_(rows), nest_(*rows.nest), groups_(page_), columns_(page_) {}
+      : page_(kernel, rows, names), out_(page_.out), rows_(rows), nest_(*rows.nest), groups_(page_) {}
 
   PrintedKernel run(const std::string& name) {
     words();
@@ -63,8 +63,8 @@ class RowPrinter {
     for (const auto& step : loads_first(block))
       match(
           step->node, [&](const Load& load) { print_load(page_, load); }, [](const MaskTest&) {},
-          [&](const Compute& compute) { columns_.print(compute); }, [&](const Save& save) { columns_.print(save); },
-          [&](const For& loop) { stream(loop); });
+          [&](const Compute& compute) { print_column(page_, compute); },
+          [&](const Save& save) { print_save(page_, save); }, [&](const For& loop) { stream(loop); });
   }
   // Loads move before the columns between two streams, so that all are issued before the first lane waits.
   static std::vector<const LoopStatement*> loads_first(const LoopBody& block) {
@@ -101,7 +101,6 @@ class RowPrinter {
   const RowNest& rows_;
   const LoopNest& nest_;
   GroupPrinter groups_;
-  RowColumnPrinter columns_;
 };
 
 }  // namespace
