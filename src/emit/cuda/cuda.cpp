@@ -9,7 +9,6 @@
 #include "diagram/assume.hpp"
 #include "diagram/in_memory.hpp"
 #include "emit/cuda/groups.hpp"
-#include "emit/cuda/host/harness.hpp"
 #include "emit/cuda/host/launch.hpp"
 #include "emit/cuda/host/torch.hpp"
 #include "napkin/emit.hpp"

@@ -8,8 +8,7 @@
 namespace napkin {
 
 void GridPrinter::words() const {
-  std::vector<std::string> order;
-  for (const auto wire : scheduler_.order) order.push_back(page_.diagram.at(wire).name);
+  const auto order = texts_of(scheduler_.order, [&](WireId wire) { return page_.diagram.at(wire).name; });
   const auto* text = scheduler_.persistent
                          ? "Persistent: only as many blocks are launched as run at once, and each takes tile after tile"
                          : "One block for each tile of the grid, because masks make some tiles longer than others";

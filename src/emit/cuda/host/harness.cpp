@@ -1,8 +1,7 @@
 // Prints a program around a plan's kernels: random inputs, the plain evaluation on the host, a comparison, and timing.
-#include "emit/cuda/host/harness.hpp"
-
 #include <fmt/format.h>
 
+#include "emit/cuda/host/launch.hpp"
 #include "emit/shared/check.hpp"
 #include "emit/shared/text.hpp"
 #include "emit/shared/types.hpp"

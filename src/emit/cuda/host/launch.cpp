@@ -8,7 +8,6 @@
 #include <algorithm>
 
 #include "emit/cuda/groups.hpp"
-#include "emit/cuda/path.hpp"
 #include "emit/cuda/runtime/functions.hpp"
 #include "emit/shared/types.hpp"
 

@@ -1,4 +1,5 @@
-// The C interface of a plan's kernels.
+// What the files of a plan are printed from: the kernels with their C interface, and a program that checks and times
+// them.
 #pragma once
 
 #include <optional>
@@ -36,5 +37,13 @@ struct CudaPlan : CodePlan {
 bool any_warpgroups(const CudaPlan&);
 std::string cuda_header(const CudaPlan&);
 EmittedText cuda_source(const CudaPlan&);  // kernels and launcher
+std::string cuda_harness(const CudaPlan&);
+std::string cuda_build_file(const CudaPlan&);  // CMakeLists.txt
+
+// How the kernels of a plan run: what the launcher says and takes, and what it keeps from launch to launch. Of the
+// header, the functions that are asked for paths and for reasons; of the source, those functions, what a launch has to
+// take, and where it keeps what it has prepared.
+std::string path_declarations(const CudaPlan&);
+std::string path_definitions(const CudaPlan&);
 
 }  // namespace napkin

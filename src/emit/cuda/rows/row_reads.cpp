@@ -57,9 +57,10 @@ void read_vector(RowPage& page, BufferId id, const OpenRow& here) {
 }
 
 std::string input_address(const RowPage& page, const Access& from, const OpenRow& here) {
-  std::vector<std::string> at;
-  for (const auto& index : from.at) at.push_back(code_index(index, [&](WireId w) { return here.position.at(w); }));
-  return page.address(from.array, at);
+  const auto place = [&](const Index& index) {
+    return code_index(index, [&](WireId wire) { return here.position.at(wire); });
+  };
+  return page.address(from.array, texts_of(from.at, place));
 }
 
 }  // namespace napkin

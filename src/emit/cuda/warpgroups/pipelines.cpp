@@ -53,9 +53,7 @@ std::vector<BufferId> PipelinePrinter::tiles() const {
   return all;
 }
 std::vector<std::string> PipelinePrinter::parameters() const {
-  std::vector<std::string> all;
-  for (const auto id : tiles()) all.push_back(fmt::format("const __grid_constant__ CUtensorMap {}", map(id)));
-  return all;
+  return texts_of(tiles(), [&](BufferId id) { return fmt::format("const __grid_constant__ CUtensorMap {}", map(id)); });
 }
 
 // Declares the full barriers of all tiles first, then the empty barriers of all pipelines.

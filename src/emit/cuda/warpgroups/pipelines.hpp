@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "emit/cuda/grid.hpp"
 #include "emit/cuda/warps/fragments.hpp"
 
 namespace napkin {
@@ -70,5 +71,9 @@ class PipelinePrinter {
   std::int64_t full_count_ = 0;
   std::set<BufferId> on_their_way_;
 };
+
+// Prints the part of the producer warpgroup, which copies tiles into pipelines by TMA and computes nothing. It returns
+// at its end.
+void print_producer(FragmentPage&, GroupPrinter&, GridPrinter&, PipelinePrinter&);
 
 }  // namespace napkin

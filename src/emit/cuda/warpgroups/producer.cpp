@@ -1,10 +1,9 @@
 // The producer runs the same loops over the same pieces as the warpgroups that compute, and fills a stage in each.
-#include "emit/cuda/warpgroups/producer.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "emit/cuda/warpgroups/pipelines.hpp"
 #include "emit/cuda/warps/buffers.hpp"
 #include "emit/cuda/warps/streams.hpp"
 

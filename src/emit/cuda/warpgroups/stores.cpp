@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "emit/cuda/warps/buffers.hpp"
-#include "emit/cuda/warps/saves.hpp"
+#include "emit/cuda/warps/columns.hpp"
 
 namespace napkin {
 namespace {
@@ -137,8 +137,7 @@ void copy_numbers(FragmentPage& page, BufferId id) {
   const bool across = lies_across(page, id);
   const auto rows = rows_of_instruction(page.warps);
   const auto along = across ? *grid.columns : *grid.rows;  // the wire from one row of the tile to the next
-  std::vector<std::string> at;
-  for (const auto wire : wires) at.push_back(first_stored(page, id, wire));
+  const auto at = texts_of(wires, [&](WireId wire) { return first_stored(page, id, wire); });
   const auto dimension = static_cast<std::size_t>(std::ranges::find(wires, along) - wires.begin());
   const auto step = code_step(page.diagram, page.names, array, dimension);
   const auto left = [&](WireId wire) {

@@ -3,19 +3,18 @@
 // memory tell which stages of a pipeline are full and which are empty.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "diagram/match.hpp"
-#include "emit/cuda/grid.hpp"
 #include "emit/cuda/host/warpgroup_launch.hpp"
 #include "emit/cuda/warpgroups/overlap.hpp"
-#include "emit/cuda/warpgroups/producer.hpp"
 #include "emit/cuda/warpgroups/products.hpp"
 #include "emit/cuda/warpgroups/stores.hpp"
 #include "emit/cuda/warps/buffers.hpp"
 #include "emit/cuda/warps/columns.hpp"
 #include "emit/cuda/warps/head.hpp"
-#include "emit/cuda/warps/saves.hpp"
 #include "emit/cuda/warps/streams.hpp"
 
 namespace napkin {
@@ -58,8 +57,7 @@ class WarpgroupPrinter {
   }
   std::vector<std::string> map_parameters() const {
     auto all = pipelines_.parameters();
-    const auto of_stores = store_parameters(page_);
-    all.insert(all.end(), of_stores.begin(), of_stores.end());
+    std::ranges::move(store_parameters(page_), std::back_inserter(all));
     return all;
   }
   void begin_block() {

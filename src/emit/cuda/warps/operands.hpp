@@ -28,6 +28,8 @@ struct OperandSide {
 // the tile in shared memory, and pack() from the values that lanes computed.
 void load_fragment(FragmentStatements&, const OperandSide&, const std::string& to);
 void pack(FragmentStatements&, const OperandSide&, const std::string& to);
+// The same for operands in parts: numbers of f32 are split into two, and 16-bit numbers are widened to tf32.
+void load_parts(FragmentStatements&, const OperandSide&, const std::string& to);
 
 // Calls `take` for each register of a step with its numbers, which lanes computed, and the place of the first of them.
 using TakeRegister = std::function<void(const Fragment::Place& first, std::vector<std::string> numbers)>;

@@ -1,8 +1,7 @@
 // Splits or widens the numbers of operands. The functions in instructions/parts.cpp give the place of each register.
-#include "emit/cuda/warps/parts.hpp"
-
 #include <fmt/format.h>
 
+#include "emit/cuda/warps/operands.hpp"
 #include "emit/shared/types.hpp"
 
 namespace napkin {

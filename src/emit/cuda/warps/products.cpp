@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "emit/cuda/warps/parts.hpp"
+#include "emit/cuda/warps/operands.hpp"
 #include "emit/cuda/warps/sums.hpp"
 
 namespace napkin {

@@ -1,9 +1,8 @@
 // Saved values go from registers into the array, two neighbours at once if they are neighbours in memory.
-#include "emit/cuda/warps/saves.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "emit/cuda/warps/columns.hpp"
 #include "emit/shared/types.hpp"
 
 namespace napkin {
@@ -11,8 +10,7 @@ namespace {
 
 // The address of an output's cell.
 std::string cell_address(const FragmentPage& page, ArrayId id, const OpenFragments& here) {
-  std::vector<std::string> at;
-  for (const auto wire : page.diagram.at(id).wires) at.push_back(here.position.at(wire));
+  const auto at = texts_of(page.diagram.at(id).wires, [&](WireId wire) { return here.position.at(wire); });
   return fmt::format("&{}[{}]", page.array(id), page.offset(id, at));
 }
 

@@ -61,8 +61,7 @@ std::string input(const FragmentPage& page, BufferId id, const Access& from, con
   if (const auto one = page.single.find(id); one != page.single.end()) return one->second;
   const auto tile = page.warps.tiles.find(id);
   const bool is_staged = tile != page.warps.tiles.end(), covers = is_staged && tile->second.covers;
-  std::vector<std::string> at;
-  for (const auto& index : from.at) at.push_back(index_text(page, index, !covers, here));
+  const auto at = texts_of(from.at, [&](const Index& index) { return index_text(page, index, !covers, here); });
   if (!is_staged) return fmt::format("napkin_global_read({})", page.address(from.array, at));
   const auto local = [&](std::optional<std::size_t> dimension) {
     return dimension ? place_in_tile(page, id, from, *dimension, at[*dimension]) : "0";

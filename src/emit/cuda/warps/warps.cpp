@@ -13,7 +13,6 @@
 #include "emit/cuda/warps/columns.hpp"
 #include "emit/cuda/warps/head.hpp"
 #include "emit/cuda/warps/products.hpp"
-#include "emit/cuda/warps/saves.hpp"
 #include "emit/cuda/warps/streams.hpp"
 
 namespace napkin {

@@ -1,9 +1,9 @@
 // Prints the choice of a path for every kernel of a plan: warpgroups if they can run, else the kernel printed as their
 // fallback. The launcher reports which path it took and why, takes a demanded path, and prepares a launch once for each
 // device, sizes and arrays.
-#include "emit/cuda/path.hpp"
-
 #include <fmt/format.h>
+
+#include "emit/cuda/host/launch.hpp"
 
 namespace napkin {
 namespace {
@@ -154,6 +154,11 @@ std::string quoted_ways(const CudaPlan& plan) {
   });
 }
 
+// "warpgroups,rows".
+std::string planned_path(const CudaPlan& plan) {
+  return listed(plan.kernels, ",", [](const PlannedKernel& kernel) { return kernel.planned_way(); });
+}
+
 // An upper bound on the length of a path's text.
 std::size_t path_length(const CudaPlan& plan) { return plan.kernels.size() * sizeof "warpgroups"; }
 
@@ -169,10 +174,6 @@ std::string maps(const CudaPlan& plan) {
 }
 
 }  // namespace
-
-std::string planned_path(const CudaPlan& plan) {
-  return listed(plan.kernels, ",", [](const PlannedKernel& kernel) { return kernel.planned_way(); });
-}
 
 std::string path_declarations(const CudaPlan& plan) {
   return replaced(std::string(declarations_text), {{"@NAME@", plan.names.diagram}});
