@@ -31,7 +31,7 @@ class WarpgroupPrinter {
         statements_(page_),
         pipelines_(page_),
         turns_(page_),
-        overlap_(statements_, groups_, pipelines_, turns_) {}
+        mainloop_{statements_, groups_, pipelines_, turns_} {}
 
   PrintedKernel run(const std::string& name) {
     describe();
@@ -100,13 +100,13 @@ class WarpgroupPrinter {
   }
 
   void print(const LoopBody& block, bool outermost) {
-    if (!overlap_.is_step(block)) declare_buffers(page_, block);
+    if (!is_step(warps_, block)) declare_buffers(page_, block);
     for (const auto& step : block.steps) {
       if (outermost) pipelines_.begin_outside(step);
       match(
           step.node,
           [&](const Load& load) {
-            if (!overlap_.is_step(block)) pipelines_.loaded(load.to), read_single(page_, load);
+            if (!is_step(warps_, block)) pipelines_.loaded(load.to), read_single(page_, load);
           },
           [](const MaskTest&) {}, [&](const Compute& compute) { print(compute); },
           [&](const Save& save) { print_save(statements_, save, [&](BufferId id) { print_store(statements_, id); }); },
@@ -115,7 +115,7 @@ class WarpgroupPrinter {
     }
   }
   void print(const Compute& compute) {
-    if (overlap_.print_in_step(compute)) return;
+    if (print_in_step(mainloop_, compute)) return;
     pipelines_.wait_for_tiles_of(compute);
     print_column(statements_, compute, [&](const Product& product) {
       prepare_product(statements_, product);
@@ -128,19 +128,20 @@ class WarpgroupPrinter {
   void stream(const For& loop) {
     pipelines_.wait_for_all();
     const auto inside = [&](const WirePiece& around, const std::string& begin) { body(loop, begin, around); };
-    if (overlap_.within(loop)) return overlap_.stream_within(inside);
+    const bool in_turn = is_step(warps_, loop.body) && !warps_.is_within();
+    if (is_step(warps_, loop.body) && !in_turn) return stream_within(mainloop_, inside);
     const auto* pipeline = pipelines_.of(loop);
     const auto* lasting = pipeline ? warps_.product(pipeline->lasting) : nullptr;
     if (lasting) begin_lasting(loop, *lasting);
-    if (overlap_.in_turn(loop)) turns_.take();
+    if (in_turn) turns_.take();
     print_pieces(page_, groups_, loop, [&](const WirePiece& around, const std::string& begin) {
       if (pipeline) declare_stage(*pipeline);
-      if (overlap_.in_turn(loop)) overlap_.begin_iteration();
+      if (in_turn) begin_iteration(mainloop_);
       inside(around, begin);
       if (pipeline) end_stage(loop, *pipeline);
     });
     if (lasting) end_lasting(loop, *lasting);
-    if (overlap_.in_turn(loop)) turns_.give();
+    if (in_turn) turns_.give();
   }
   void body(const For& loop, const std::string& begin, const WirePiece& around) {
     const auto on_their_way = pipelines_.on_their_way();
@@ -190,7 +191,7 @@ class WarpgroupPrinter {
   FragmentStatements statements_;
   PipelinePrinter pipelines_;
   TurnPrinter turns_;
-  OverlapPrinter overlap_;
+  MainloopPrinters mainloop_;
   std::map<const For*, std::string> lasts_;  // names of the stages that lasting products read
 };
 
