@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "diagram/index.hpp"
+#include "emit/cuda/groups.hpp"
 #include "text/quantity.hpp"
 
 namespace napkin {
@@ -26,12 +27,6 @@ void declare_corners(Page& page, BufferId id) {
   }
 }
 
-// "i / 128 % 4", the place along one dimension; consecutive places are `inner` values apart.
-std::string share(std::int64_t inner, std::int64_t extent, bool slowest) {
-  auto text = inner == 1 ? std::string("i") : fmt::format("i / {}", inner);
-  return slowest ? text : fmt::format("{} % {}", text, extent);
-}
-
 void load(Page& page, BufferId id) {
   const auto& buffer = page.nest.at(id);
   const auto& array = page.diagram.at(buffer.array);
@@ -41,16 +36,15 @@ void load(Page& page, BufferId id) {
   page.out.steps("i", "threadIdx.x", fmt::format("{}", total), page.kernel.threads);
   std::vector<std::string> at;
   std::string guard;
-  auto inner = total;
+  Digits place("i", total);
   for (std::size_t k = 0; k < array.wires.size(); ++k) {
-    const bool slowest = inner == total;
-    inner /= buffer.extent[k];
-    at.push_back(fmt::format("at{}", k));
+    const bool single = buffer.extent[k] == 1;
     const auto& begin = page.corners.at(id)[k];
-    page.out.declare(at[k], buffer.extent[k] == 1 ? begin : sum(begin, share(inner, buffer.extent[k], slowest)));
-    if (buffer.extent[k] > 1)
-      guard +=
-          fmt::format("{}{} < {}", guard.empty() ? "" : " && ", at[k], corner(buffer.at[k], page.scope.at(id), true));
+    at.push_back(fmt::format("at{}", k));
+    page.out.declare(at[k], single ? begin : sum(begin, place.next(buffer.extent[k])));
+    if (single) continue;
+    guard +=
+        fmt::format("{}{} < {}", guard.empty() ? "" : " && ", at[k], corner(buffer.at[k], page.scope.at(id), true));
   }
   page.out.line("{}{}[i] = {};", guard.empty() ? "" : "if (" + guard + ") ", page.buffer(id),
                 page.element(buffer.array, at));

@@ -167,13 +167,8 @@ class IterationPrinter {
   // Declares pointers to the stage `number` of the tiles that some columns read.
   void declare_stages(const std::vector<const Compute*>& readers, const std::string& number) {
     for (const auto id : tiles_of(page_.warps, iteration()))
-      if (std::ranges::any_of(readers, [&](const Compute* compute) { return reads(*compute, id); }))
+      if (std::ranges::any_of(readers, [&](const Compute* each) { return contains(tiles_read(page_, *each), id); }))
         declare_pointer(page_, id, stage_address(page_, id, number, swizzle_pattern));
-  }
-  bool reads(const Compute& compute, BufferId tile) const {
-    return std::ranges::any_of(compute.reads, [&](const auto& read) {
-      return page_.is_input(page_.nest.at(read.second).array) && page_.staged(read.second) == tile;
-    });
   }
   // The columns of an iteration that are no products.
   std::vector<const Compute*> other_columns() const {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "diagram/contains.hpp"
+#include "emit/cuda/warps/buffers.hpp"
 
 namespace napkin {
 namespace {
@@ -140,8 +141,7 @@ void PipelinePrinter::wait_for(BufferId id) {
                  is_reused(pipeline) ? names_.at(&pipeline).phase : "0");
 }
 void PipelinePrinter::wait_for_tiles_of(const Compute& compute) {
-  for (const auto& [access, buffer] : compute.reads)
-    if (page_.is_input(page_.nest.at(buffer).array)) wait_for(page_.staged(buffer));
+  for (const auto id : tiles_read(page_, compute)) wait_for(id);
 }
 void PipelinePrinter::wait_for_all() {
   const auto all = on_their_way_;

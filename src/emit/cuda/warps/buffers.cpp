@@ -77,6 +77,12 @@ std::vector<BufferId> tiles_of(const WarpNest& warps, const LoopBody& block) {
       all.push_back(load->to);
   return all;
 }
+std::vector<BufferId> tiles_read(const Page& page, const Compute& compute) {
+  std::vector<BufferId> all;
+  for (const auto& [access, id] : compute.reads)
+    if (page.is_input(page.nest.at(id).array)) all.push_back(page.staged(id));
+  return all;
+}
 std::string tile_pointer(const Page& page, BufferId id) { return page.buffer(id) + "_tile"; }
 void declare_pointer(FragmentPage& page, BufferId id, const std::string& place) {
   page.out.line("const {}* const {} = {};", page.storage(page.nest.at(id).array), tile_pointer(page, id), place);

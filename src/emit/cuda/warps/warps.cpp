@@ -60,14 +60,9 @@ class WarpPrinter {
           [&](const Save& save) { print_save(statements_, save); }, [&](const For& loop) { stream(loop, outermost); });
   }
   void print(const Compute& compute) {
-    if (reads_tiles(compute)) arrive();
+    if (!tiles_read(page_, compute).empty()) arrive();
     print_column(statements_, compute, [&](const Product& product) { print_product(statements_, product); });
   }
-  bool reads_tiles(const Compute& compute) const {
-    return std::ranges::any_of(compute.reads,
-                               [&](const auto& read) { return page_.is_input(page_.nest.at(read.second).array); });
-  }
-
   // Tiles
 
   void load(const Load& load, bool outermost) {
@@ -79,14 +74,10 @@ class WarpPrinter {
       on_their_way_.insert(load.to);
     }
     for (const auto& product : warps_.products)
-      if (product.rows.kept && reads(product, load.to)) {
+      if (product.rows.kept && product.compute->read_from(product.rows.access) == load.to) {
         arrive();
         keep_operand(statements_, product);
       }
-  }
-  static bool reads(const Product& product, BufferId id) {
-    return std::any_of(product.compute->reads.begin(), product.compute->reads.end(),
-                       [&](const auto& read) { return read.first == product.rows.access && read.second == id; });
   }
   // Waits until all threads see the loaded tiles.
   void arrive() {
