@@ -141,20 +141,15 @@ void run_function(const CudaPlan& plan, Lines& out) {
   const auto& diagram = plan.diagram;
   const auto name = [&](ArrayId id) { return plan.names.arrays[id.index]; };
   const auto sizes = given_names(plan, "n.");
-  std::vector<std::string> pointers, hosts;
+  const auto arrays = given_arrays(plan);
   out.line("// Runs the kernels on random inputs; compares them with the reference, or times them.");
   out.open("static bool run(bool compares, bool times)");
-  for (const auto* list : {&diagram.inputs, &diagram.outputs})
-    for (const auto id : *list) {
-      pointers.push_back(name(id) + ".device");
-      hosts.push_back(name(id) + ".host");
-    }
   declare_arrays(plan, out);
   out.line("Both<unsigned char> workspace({}_workspace_size({}) + 16);", plan.names.diagram, joined(sizes, ", "));
   out.line("workspace.poison();");
   out.open("const auto launch = [&]");
   out.line("const int error = {}_launch({}, {}, workspace.device, nullptr);", plan.names.diagram, joined(sizes, ", "),
-           joined(pointers, ", "));
+           listed(arrays, ", ", [&](ArrayId id) { return name(id) + ".device"; }));
   out.line("if (error == cudaErrorNotSupported) check_path(error);");
   out.line("check(error, \"launch\");");
   out.close("};");
@@ -165,7 +160,7 @@ void run_function(const CudaPlan& plan, Lines& out) {
   for (const auto id : diagram.outputs) whole += fmt::format(" & {0}.ends(\"{0}\")", name(id));
   out.line("bool good = {};", whole);
   out.open("if (compares)");
-  out.line("reference({});", joined(hosts, ", "));
+  out.line("reference({});", listed(arrays, ", ", [&](ArrayId id) { return name(id) + ".host"; }));
   for (const auto id : diagram.outputs) compare_output(plan, id, out);
   out.close();
   out.line("if (times) time_launches(launch);");

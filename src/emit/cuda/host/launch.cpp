@@ -248,13 +248,6 @@ bool any_clusters(const CudaPlan& plan) {
   });
 }
 
-// The arrays that identify a prepared launch.
-std::string all_arrays(const CudaPlan& plan) {
-  auto arrays = plan.diagram.inputs;
-  arrays.insert(arrays.end(), plan.diagram.outputs.begin(), plan.diagram.outputs.end());
-  return listed(arrays, "", [&](ArrayId id) { return plan.names.arrays[id.index] + ", "; }) + "workspace";
-}
-
 void launcher(const CudaPlan& plan, Lines& out) {
   out.open("extern \"C\" {}", launch_head(plan));
   out.line("last.path[0] = last.reason[0] = 0, last.expected = false;");
@@ -265,7 +258,8 @@ void launcher(const CudaPlan& plan, Lines& out) {
   out.line("std::strcpy(last.reason, \"NAPKIN_DEMAND_PATH names no path of these kernels\");");
   out.line("return cudaErrorNotSupported;");
   out.close();
-  out.line("const void* const arrays[] = {{{}}};", all_arrays(plan));
+  const auto array = [&](ArrayId id) { return plan.names.arrays[id.index] + ", "; };
+  out.line("const void* const arrays[] = {{{}workspace}};", listed(given_arrays(plan), "", array));
   out.line("Prepared* const made = prepared_for(n, arrays, demanded, &error);");
   out.line("if (!made) return give_up(error, made);");
   divide_workspace(plan, out);
@@ -285,6 +279,12 @@ void launcher(const CudaPlan& plan, Lines& out) {
 
 bool any_warpgroups(const CudaPlan& plan) {
   return std::ranges::any_of(plan.kernels, [](const PlannedKernel& each) { return each.warpgroups.has_value(); });
+}
+
+std::vector<ArrayId> given_arrays(const CudaPlan& plan) {
+  auto all = plan.diagram.inputs;
+  all.insert(all.end(), plan.diagram.outputs.begin(), plan.diagram.outputs.end());
+  return all;
 }
 
 std::string cuda_header(const CudaPlan& plan) {

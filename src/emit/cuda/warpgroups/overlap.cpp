@@ -7,6 +7,7 @@
 
 #include "diagram/contains.hpp"
 #include "emit/cuda/warpgroups/products.hpp"
+#include "emit/cuda/warpgroups/turns.hpp"
 #include "emit/cuda/warps/buffers.hpp"
 #include "emit/cuda/warps/streams.hpp"
 
@@ -28,7 +29,6 @@ class IterationPrinter {
         out_(page_.out),
         groups_(printers.groups),
         pipelines_(printers.pipelines),
-        turns_(printers.turns),
         last_(printers.last) {}
 
   bool print_in_step(const Compute& compute) {
@@ -40,7 +40,7 @@ class IterationPrinter {
     if (within && first) wait_for_last();
     begin_product(*known);
     if (within) return true;
-    if (first) turns_.take();
+    if (first) take_turn(page_);
     run_product(statements_, *known);
     return true;
   }
@@ -49,7 +49,7 @@ class IterationPrinter {
     declare_buffers(page_, iteration());
     load_tiles();
     issue_leading();
-    turns_.give();
+    give_turn(page_);
     finish(page_.warps.step->leading, 0);
   }
 
@@ -132,20 +132,20 @@ class IterationPrinter {
   // Loads a piece and issues its leading products, with `behind` commit groups of the piece before issued after them.
   void lead(int behind) {
     load_tiles();
-    turns_.take();
+    take_turn(page_);
     out_.open("");
     declare_stages(page_.warps.step->leading, slot());
     issue_leading();
     out_.close();
     if (behind > 0) issue_trailing();
-    turns_.give();
+    give_turn(page_);
     finish(page_.warps.step->leading, behind);
   }
   // Runs the trailing products of the last piece.
   void trail() {
-    turns_.take();
+    take_turn(page_);
     issue_trailing();
-    turns_.give();
+    give_turn(page_);
     finish(page_.warps.step->trailing, 0);
     out_.line(pipelines_.release(*page_.warps.step->loop, last_));
   }
@@ -184,7 +184,6 @@ class IterationPrinter {
   Lines& out_;
   GroupPrinter& groups_;
   PipelinePrinter& pipelines_;
-  TurnPrinter& turns_;
   std::string& last_;
 };
 

@@ -6,7 +6,6 @@
 
 #include "emit/cuda/groups.hpp"
 #include "emit/cuda/warpgroups/pipelines.hpp"
-#include "emit/cuda/warpgroups/turns.hpp"
 #include "emit/cuda/warps/statements.hpp"
 
 namespace napkin {
@@ -19,7 +18,6 @@ struct MainloopPrinters {
   FragmentStatements& statements;
   GroupPrinter& groups;
   PipelinePrinter& pipelines;
-  TurnPrinter& turns;
   std::string last{};  // the stage that running products read, -1 if none
 };
 

@@ -12,6 +12,7 @@
 #include "emit/cuda/warpgroups/overlap.hpp"
 #include "emit/cuda/warpgroups/products.hpp"
 #include "emit/cuda/warpgroups/stores.hpp"
+#include "emit/cuda/warpgroups/turns.hpp"
 #include "emit/cuda/warps/buffers.hpp"
 #include "emit/cuda/warps/columns.hpp"
 #include "emit/cuda/warps/head.hpp"
@@ -30,8 +31,7 @@ class WarpgroupPrinter {
         grid_(page_, groups_, warps.scheduler),
         statements_(page_),
         pipelines_(page_),
-        turns_(page_),
-        mainloop_{statements_, groups_, pipelines_, turns_} {}
+        mainloop_{statements_, groups_, pipelines_} {}
 
   PrintedKernel run(const std::string& name) {
     describe();
@@ -86,14 +86,14 @@ class WarpgroupPrinter {
   void print_consumers() {
     if (warps_.loader_lane_registers > 0)
       out_.line("napkin_take_registers<{}, {}>();", warps_.lane_registers, warps_.first_registers);
-    turns_.begin();
+    begin_turns(page_);
     declare_lanes(page_);
     pipelines_.declare_stages();
     grid_.open();
     declare_warps(page_, groups_);
     print(page_.body(), true);
     grid_.close();
-    turns_.end();
+    end_turns(page_);
     end_stores(page_);
     // Blocks of a cluster write to each other's shared memory, which exists only as long as its block runs.
     if (warps_.scheduler.cluster > 1) meet_blocks(page_);
@@ -133,7 +133,7 @@ class WarpgroupPrinter {
     const auto* pipeline = pipelines_.of(loop);
     const auto* lasting = pipeline ? warps_.product(pipeline->lasting) : nullptr;
     if (lasting) begin_lasting(loop, *lasting);
-    if (in_turn) turns_.take();
+    if (in_turn) take_turn(page_);
     print_pieces(page_, groups_, loop, [&](const WirePiece& around, const std::string& begin) {
       if (pipeline) declare_stage(*pipeline);
       if (in_turn) begin_iteration(mainloop_);
@@ -141,7 +141,7 @@ class WarpgroupPrinter {
       if (pipeline) end_stage(loop, *pipeline);
     });
     if (lasting) end_lasting(loop, *lasting);
-    if (in_turn) turns_.give();
+    if (in_turn) give_turn(page_);
   }
   void body(const For& loop, const std::string& begin, const WirePiece& around) {
     const auto on_their_way = pipelines_.on_their_way();
@@ -190,7 +190,6 @@ class WarpgroupPrinter {
   GridPrinter grid_;
   FragmentStatements statements_;
   PipelinePrinter pipelines_;
-  TurnPrinter turns_;
   MainloopPrinters mainloop_;
   std::map<const For*, std::string> lasts_;  // names of the stages that lasting products read
 };

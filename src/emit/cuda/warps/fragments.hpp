@@ -41,6 +41,11 @@ struct StoreNames {
   std::string map, mapped, tile;
 };
 
+// Names of a warpgroup's number in ping-pong, and of its and the next one's named barrier.
+struct TurnNames {
+  std::string warpgroup, own, next;
+};
+
 struct FragmentPage : Page {
   FragmentPage(const ThreadedKernel&, const WarpNest&, const CodeNames&);
 
@@ -49,6 +54,7 @@ struct FragmentPage : Page {
   std::optional<WireId> clear;  // pieces of this wire are whole here, and masks are true everywhere
   ProductNames products;
   std::map<BufferId, StoreNames> stores;
+  TurnNames turns;
   std::map<BufferId, std::string> single;  // names of single numbers of inputs that lanes hold in registers
 
   // The body whose statements `warps` points to. That of the page's nest is a copy.
