@@ -1,6 +1,5 @@
 // Joins the operators of a diagram and of its gradient into one operator that PyTorch differentiates.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>

@@ -3,7 +3,6 @@
 #include "emit/cuda/host/torch.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>

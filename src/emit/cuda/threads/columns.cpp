@@ -10,7 +10,6 @@
 #include "emit/cuda/threads/tiles.hpp"
 #include "emit/shared/statements.hpp"
 #include "emit/shared/types.hpp"
-#include "loops/pieces.hpp"
 
 namespace napkin {
 namespace {

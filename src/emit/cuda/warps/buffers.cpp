@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "emit/shared/types.hpp"
 #include "loops/walk.hpp"
 

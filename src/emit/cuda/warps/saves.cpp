@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include "emit/cuda/warps/columns.hpp"
-#include "emit/shared/types.hpp"
 
 namespace napkin {
 namespace {
