@@ -170,14 +170,15 @@ std::string room(const CudaKernel& kernel) {
 
 // Prints the number of persistent blocks, if the kernel is persistent.
 void prepare_blocks(const CudaPlan& plan, const WarpgroupKernel& warpgroups, std::size_t index, Lines& out) {
-  const auto& [nest, hardware, level, threads, spread, staged, shared, alignment] = warpgroups.threaded;
-  const auto number = grid_size(warpgroups.threaded, plan.names, warpgroups.scheduler);
+  const auto& threaded = warpgroups.threaded;
+  const auto number = grid_size(threaded, plan.names, warpgroups.scheduler);
   const auto& name = warpgroups.printed.name;
   if (warpgroups.scheduler.cluster > 1)
     out.line("if (error == cudaSuccess) error = clusters_at_once(&made->blocks[{}], {}, {}, {}, {}, {});", index, name,
-             warpgroups.scheduler.cluster, number, threads, shared);
+             warpgroups.scheduler.cluster, number, threaded.threads, threaded.shared_bytes);
   else if (warpgroups.scheduler.persistent)
-    out.line("made->blocks[{}] = at_once(*made, {}, {}, {}, {});", index, name, number, threads, shared);
+    out.line("made->blocks[{}] = at_once(*made, {}, {}, {}, {});", index, name, number, threaded.threads,
+             threaded.shared_bytes);
 }
 
 // Prints the test whether the warpgroup kernel can run, and the preparation of whichever kernel is launched.
