@@ -20,7 +20,7 @@ class Lines {
   void open(std::string_view head);  // writes `head {` and indents the lines after it
   void deepen() { ++depth_; }        // indents as `open` does, without a head
   void close(std::string_view tail = "}");
-  void close(int blocks);  // closes this number of blocks
+  void close(int blocks);                           // closes this number of blocks
   void otherwise(std::string_view condition = {});  // closes the block of an `if`, and opens that of its `else`
   // The same for a format and its values.
   template <class First, class... Rest>
