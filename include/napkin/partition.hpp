@@ -31,6 +31,8 @@ struct Partition {
   auto operator<=>(const Partition&) const = default;
 };
 
+// The wires of the streams, outermost first.
+std::vector<WireId> streamed_wires(const Partition&);
 // "group q 128, stream x 64 at smem; group q 16 at reg"
 std::string to_text(const Partition&, const Diagram&, const Hardware&);
 

@@ -11,9 +11,13 @@ BufferId Compute::read_from(ExprId access) const {
 }
 bool LoopNest::is_input(ArrayId id) const { return std::ranges::find(inputs, id) != inputs.end(); }
 
-Lengths lengths_in_groups(const LoopNest& nest) {
+Lengths whole_lengths(const Diagram& diagram) {
   Lengths all;
-  for (std::uint32_t w = 0; w < nest.scratch.wires.size(); ++w) all.push_back(nest.scratch.size(WireId{w}).value_or(1));
+  for (std::uint32_t w = 0; w < diagram.wires.size(); ++w) all.push_back(diagram.size(WireId{w}).value_or(1));
+  return all;
+}
+Lengths lengths_in_groups(const LoopNest& nest) {
+  auto all = whole_lengths(nest.scratch);
   for (const auto& group : nest.groups) shorten(all, group);
   return all;
 }

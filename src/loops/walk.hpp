@@ -17,10 +17,24 @@ void each_step(const LoopBody& block, const Visit& visit) {
   }
 }
 
-// The length of the piece of every wire inside all groups.
+// The length of every wire, and of its piece inside all groups.
+Lengths whole_lengths(const Diagram&);
 Lengths lengths_in_groups(const LoopNest&);
 // Shortens the piece of the split's wire to a piece of that split.
 void shorten(Lengths&, const Split&);
+
+// Calls `visit` with every statement, the body that contains it, and the lengths of pieces there.
+template <class Visit>
+void each_step(const LoopBody& block, const Lengths& lengths, const Visit& visit) {
+  for (const auto& step : block.steps) {
+    visit(step, block, lengths);
+    if (const auto* loop = std::get_if<For>(&step.node)) {
+      auto inside = lengths;
+      shorten(inside, loop->split);
+      each_step(loop->body, inside, visit);
+    }
+  }
+}
 
 // Whether results are saved in each iteration of a loop that carries no state between iterations.
 bool saves_anew(const LoopNest&);

@@ -34,11 +34,15 @@ std::string to_text(const Partition& partition, const Diagram& diagram, const Ha
   return text;
 }
 
-Kernel make_kernel(std::shared_ptr<const Derivation> derivation, Partition partition) {
+std::vector<WireId> streamed_wires(const Partition& partition) {
   std::vector<WireId> wires;
   for (const auto& split : partition.splits)
     if (split.kind == SplitKind::stream) wires.push_back(split.wire);
-  auto program = stream(*derivation, wires);
+  return wires;
+}
+
+Kernel make_kernel(std::shared_ptr<const Derivation> derivation, Partition partition) {
+  auto program = stream(*derivation, streamed_wires(partition));
   if (const auto* refused = std::get_if<Refused>(&program))
     throw std::logic_error("a kernel of an illegal partition: " + refused->reason);
   return {std::move(derivation), std::move(partition), std::get<Program>(std::move(program))};

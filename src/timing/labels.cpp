@@ -17,10 +17,7 @@ bool is_idle(const Diagram& diagram, const Partition& partition, std::size_t at)
 }
 
 bool nests(const Derivation& derivation, const Partition& partition) {
-  std::vector<WireId> wires;
-  for (const auto& split : partition.splits)
-    if (split.kind == SplitKind::stream) wires.push_back(split.wire);
-  return std::holds_alternative<Program>(stream(derivation, wires));
+  return std::holds_alternative<Program>(stream(derivation, streamed_wires(partition)));
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "diagram/contains.hpp"
-#include "diagram/match.hpp"
 #include "loops/pieces.hpp"
 #include "loops/walk.hpp"
 
@@ -15,9 +14,7 @@ namespace {
 
 // True if one step along the wire is one step of the index.
 bool follows(const Index& index, WireId wire) {
-  return index.divisor == 1 && std::any_of(index.terms.begin(), index.terms.end(), [&](const auto& term) {
-           return term == std::pair<WireId, std::int64_t>{wire, 1};
-         });
+  return index.divisor == 1 && std::ranges::count(index.terms, std::pair<WireId, std::int64_t>{wire, 1}) > 0;
 }
 
 class Chooser {
@@ -25,24 +22,15 @@ class Chooser {
   explicit Chooser(const LoopNest& nest) : nest_(nest), diagram_(nest.scratch), sources_(tile_sources(nest)) {}
 
   CpuLayout run() {
-    visit(nest_.body, lengths_in_groups(nest_));
+    each_step(nest_.body, lengths_in_groups(nest_),
+              [&](const LoopStatement& step, const LoopBody&, const Lengths& extents) {
+                if (const auto* compute = std::get_if<Compute>(&step.node)) choose(*compute, extents);
+              });
     return std::move(layout_);
   }
 
  private:
-  void visit(const LoopBody& block, const std::vector<std::int64_t>& extents) {
-    for (const auto& step : block.steps)
-      match(
-          step.node, [](const Load&) {}, [](const MaskTest&) {},
-          [&](const Compute& compute) { choose(compute, extents); }, [](const Save&) {},
-          [&](const For& loop) {
-            auto inner = extents;
-            shorten(inner, loop.split);
-            visit(loop.body, inner);
-          });
-  }
-
-  void choose(const Compute& compute, const std::vector<std::int64_t>& extents) {
+  void choose(const Compute& compute, const Lengths& extents) {
     Lanes best;
     int least = 0;
     const auto consider = [&](WireId wire, bool folded) {
@@ -73,7 +61,7 @@ class Chooser {
     if (!nest_.is_input(id)) return !follows(access.at.back(), wire);
     const auto settled = layout_.fastest.find(outermost_tile(sources_, id));
     if (settled != layout_.fastest.end()) return !follows(access.at[settled->second], wire);
-    return std::none_of(access.at.begin(), access.at.end(), [&](const Index& i) { return follows(i, wire); });
+    return std::ranges::none_of(access.at, [&](const Index& i) { return follows(i, wire); });
   }
 
   void settle(const Compute& compute, WireId wire) {

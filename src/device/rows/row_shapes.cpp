@@ -38,14 +38,13 @@ namespace {
 
 // Returns how many values of the smallest type fill 16 bytes, or fewer if every lane of a warp then has some.
 std::int64_t vector_of(const Kernel& kernel, WireId lanes, std::int64_t length) {
-  std::int64_t bytes = 16;
+  const auto& scratch = kernel.program.scratch;
+  int bytes = 16;
   for (const auto& read : inputs_read(kernel.program))
-    if (moves(read.at, lanes))
-      bytes = std::min<std::int64_t>(bytes, row(kernel.program.scratch.at(read.array).type).bytes);
+    if (moves(read.at, lanes)) bytes = std::min(bytes, row(scratch.at(read.array).type).bytes);
   for (const auto output : kernel.program.outputs)
-    if (contains(kernel.program.scratch.at(output).wires, lanes))
-      bytes = std::min<std::int64_t>(bytes, row(kernel.program.scratch.at(output).type).bytes);
-  auto vector = 16 / bytes;
+    if (contains(scratch.at(output).wires, lanes)) bytes = std::min(bytes, row(scratch.at(output).type).bytes);
+  std::int64_t vector = 16 / bytes;
   while (vector > 1 && vector / 2 * lanes_of_warp >= length) vector /= 2;
   return vector;
 }
@@ -67,28 +66,32 @@ int warps_for(std::int64_t length, std::int64_t values) {
   return warps;
 }
 
-RowSplit split_of(const Kernel& kernel, const Verdict& verdict, std::size_t leaf) {
+bool is_grouped(const Verdict& verdict) {
   const auto* groupable = std::get_if<Groupable>(&verdict.group);
-  if (groupable && !groupable->by_merge) return RowSplit::grouped;
-  const auto& splits = kernel.partition.splits;
-  const bool streams = std::any_of(splits.begin(), splits.end(), [&](const Split& split) {
+  return groupable && !groupable->by_merge;
+}
+RowSplit split_of(const Kernel& kernel, const Verdict& verdict, std::size_t leaf) {
+  if (is_grouped(verdict)) return RowSplit::grouped;
+  const bool streams = std::ranges::any_of(kernel.partition.splits, [&](const Split& split) {
     return split.wire == verdict.wire && split.kind == SplitKind::stream && split.level < leaf;
   });
   return streams ? RowSplit::streamed : RowSplit::whole;
 }
 
-// The rows: positions of the other wires that blocks can divide without a merge.
 std::int64_t rows_beside(const Kernel& kernel, WireId lanes) {
   std::int64_t all = 1;
-  for (const auto& verdict : kernel.derivation->verdicts) {
-    const auto* groupable = std::get_if<Groupable>(&verdict.group);
-    if (groupable && !groupable->by_merge && verdict.wire != lanes)
-      all *= kernel.derivation->scratch.size(verdict.wire).value_or(1);
-  }
+  for (const auto wire : wires_of_rows(kernel, lanes)) all *= kernel.derivation->scratch.size(wire).value_or(1);
   return all;
 }
 
 }  // namespace
+
+std::vector<WireId> wires_of_rows(const Kernel& kernel, WireId lanes) {
+  std::vector<WireId> rows;
+  for (const auto& verdict : kernel.derivation->verdicts)
+    if (is_grouped(verdict) && verdict.wire != lanes) rows.push_back(verdict.wire);
+  return rows;
+}
 
 std::vector<RowShape> row_shapes(const Kernel& kernel, const Verdict& verdict, const Hardware& hardware) {
   const auto leaf = hardware.levels.size() - 1;
@@ -113,8 +116,7 @@ std::vector<RowShape> row_shapes(const Kernel& kernel, const Verdict& verdict, c
   };
   if (split == RowSplit::grouped && !fills(loads_piece[1].values * loads_piece[1].most_warps * lanes_of_warp)) {
     const auto shortest = fills(vector * lanes_of_warp) ? vector : std::max<std::int64_t>(vector / 4, 1);
-    all.push_back({verdict.wire, split, shortest, 1, 1, true});
-    all.push_back({verdict.wire, split, shortest, 1, 1, false});
+    for (const bool shares : {true, false}) all.push_back({verdict.wire, split, shortest, 1, 1, shares});
   }
   if (length <= loads_short[0].values * lanes_of_warp) add(pieces, loads_short[0]);
   for (const auto& load : loads_piece) add(pieces, load);

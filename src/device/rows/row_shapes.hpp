@@ -21,6 +21,8 @@ struct RowShape {
 std::vector<Access> inputs_read(const Program&);
 // The wires that are contiguous in the memory of inputs, then those of outputs.
 std::vector<WireId> wires_along_memory(const Kernel&);
+// The wires whose positions are rows: every wire that can be grouped without a merge, except the one along lanes.
+std::vector<WireId> wires_of_rows(const Kernel&, WireId lanes);
 // The shapes worth an attempt with one of these wires along lanes, best first.
 std::vector<RowShape> row_shapes(const Kernel&, const Verdict&, const Hardware&);
 

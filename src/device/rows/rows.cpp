@@ -38,15 +38,6 @@ bool has_lanes(const RowNest& found, const Column& column) {
 
 // The partition
 
-// Returns every wire that can be grouped without a merge, except the one along lanes.
-std::vector<WireId> wires_of_rows(const Kernel& kernel, WireId lanes) {
-  std::vector<WireId> rows;
-  for (const auto& verdict : kernel.derivation->verdicts) {
-    const auto* groupable = std::get_if<Groupable>(&verdict.group);
-    if (groupable && !groupable->by_merge && verdict.wire != lanes) rows.push_back(verdict.wire);
-  }
-  return rows;
-}
 // Returns the innermost row wire that is missing in an input with values for every position along lanes. Rows along
 // this wire read the same values of that input.
 std::optional<WireId> shared_row(const RowAttempt& attempt) {

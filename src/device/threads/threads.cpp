@@ -13,6 +13,7 @@
 #include "derive/columns.hpp"
 #include "diagram/contains.hpp"
 #include "loops/pieces.hpp"
+#include "loops/walk.hpp"
 
 namespace napkin {
 namespace {
@@ -80,13 +81,11 @@ class Threading {
   // Groups inside one block.
   std::int64_t groups_below() const {
     std::int64_t groups = 1;
-    Intervals around;
-    for (std::uint32_t w = 0; w < kernel_.program.scratch.wires.size(); ++w)
-      around.push_back({0, kernel_.program.scratch.size(WireId{w}).value_or(1)});
+    auto around = whole_lengths(kernel_.program.scratch);
     for (const auto& split : kernel_.partition.splits) {
-      auto& [begin, end] = around[split.wire.index];
-      if (split.kind == SplitKind::group && split.level > result_.block_level) groups *= pieces_of(end, split.size);
-      end = std::min(end, split.size);
+      if (split.kind == SplitKind::group && split.level > result_.block_level)
+        groups *= pieces_of(around[split.wire.index], split.size);
+      shorten(around, split);
     }
     return groups;
   }
@@ -99,35 +98,29 @@ class Threading {
     if (auto program = streamed(kernel_.partition)) kernel_.program = std::move(*program);
   }
   std::optional<Program> streamed(const Partition& partition) const {
-    std::vector<WireId> wires;
-    for (const auto& split : partition.splits)
-      if (split.kind == SplitKind::stream) wires.push_back(split.wire);
-    auto result = napkin::stream(*kernel_.derivation, wires);
+    auto result = napkin::stream(*kernel_.derivation, streamed_wires(partition));
     if (auto* program = std::get_if<Program>(&result)) return std::move(*program);
     return {};
   }
 
   // Shares
 
-  std::ptrdiff_t streams(WireId wire) const {
-    return std::count_if(kernel_.partition.splits.begin(), kernel_.partition.splits.end(),
-                         [&](const Split& s) { return s.kind == SplitKind::stream && s.wire == wire; });
-  }
+  std::ptrdiff_t streams(WireId wire) const { return std::ranges::count(streamed_wires(kernel_.partition), wire); }
   // True if every output has the wire, no column folds it, and all columns read it at their own position. If the wire
   // is streamed, there is one stream of it, which encloses all columns that have the wire.
   bool may_share(WireId wire) const {
     const auto& diagram = kernel_.program.scratch;
     const auto kept = [&](ArrayId output) { return contains(diagram.at(output).wires, wire); };
-    if (!std::all_of(kernel_.program.outputs.begin(), kernel_.program.outputs.end(), kept)) return false;
+    if (!std::ranges::all_of(kernel_.program.outputs, kept)) return false;
     if (streams(wire) > 1 || (streams(wire) == 1 && !is_inside(kernel_.program.steps, wire))) return false;
-    return std::none_of(columns_.begin(), columns_.end(),
-                        [&](const Column* c) { return contains(c->over, wire) || reads_elsewhere(*c, wire); });
+    return std::ranges::none_of(columns_,
+                                [&](const Column* c) { return contains(c->over, wire) || reads_elsewhere(*c, wire); });
   }
   // True if loops over the wire enclose every column that has it.
   bool is_inside(const std::vector<Step>& steps, WireId wire) const {
     return std::all_of(steps.begin(), steps.end(), [&](const Step& step) {
       if (const auto* loop = std::get_if<Loop>(&step)) return loop->wire == wire || is_inside(loop->body, wire);
-      return !contains(kernel_.program.scratch.at(std::get<Column>(step).output).wires, wire);
+      return !has_wire(std::get<Column>(step), wire);
     });
   }
   bool reads_elsewhere(const Column& column, WireId wire) const {
@@ -143,20 +136,17 @@ class Threading {
     auto reads = accesses(diagram, column.value);
     if (column.repair)
       for (const auto id : accesses(diagram, *column.repair)) reads.push_back(id);
-    return std::any_of(reads.begin(), reads.end(), elsewhere);
+    return std::ranges::any_of(reads, elsewhere);
   }
-  bool has_input(ArrayId array) const {
-    const auto& inputs = kernel_.program.inputs;
-    return std::find(inputs.begin(), inputs.end(), array) != inputs.end();
+  bool has_input(ArrayId array) const { return contains(kernel_.program.inputs, array); }
+  bool has_wire(const Column& column, WireId wire) const {
+    return contains(kernel_.program.scratch.at(column.output).wires, wire);
   }
 
   void find_shares() {
-    const auto& diagram = kernel_.program.scratch;
-    for (const auto wire : diagram.at(kernel_.program.outputs.front()).wires)
+    for (const auto wire : kernel_.program.scratch.at(kernel_.program.outputs.front()).wires)
       if (may_share(wire)) {
-        const bool recomputes = std::any_of(columns_.begin(), columns_.end(), [&](const Column* c) {
-          return !contains(diagram.at(c->output).wires, wire);
-        });
+        const bool recomputes = std::ranges::any_of(columns_, [&](const Column* c) { return !has_wire(*c, wire); });
         shares_.push_back({wire, leaf_piece(wire), recomputes, streams(wire) > 0});
       }
   }
@@ -223,12 +213,9 @@ class Threading {
   std::vector<Split> finer_streams() const {
     std::vector<Split> finer;
     for (const auto& split : kernel_.partition.splits) {
-      const bool known = std::any_of(finer.begin(), finer.end(), [&](const Split& s) { return s.wire == split.wire; });
-      const bool held = std::any_of(columns_.begin(), columns_.end(), [&](const Column* c) {
-        return contains(kernel_.program.scratch.at(c->output).wires, split.wire);
-      });
-      const bool shared =
-          std::any_of(shares_.begin(), shares_.end(), [&](const Share& s) { return s.wire == split.wire; });
+      const bool known = std::ranges::count(finer, split.wire, &Split::wire) > 0;
+      const bool held = std::ranges::any_of(columns_, [&](const Column* c) { return has_wire(*c, split.wire); });
+      const bool shared = std::ranges::count(shares_, split.wire, &Share::wire) > 0;
       if (split.kind == SplitKind::stream && !known && !shared && held && leaf_piece(split.wire) > longest_stream &&
           is_innermost(kernel_.program.steps, split.wire))
         finer.push_back({SplitKind::stream, split.wire, longest_stream, thread_level()});
@@ -248,8 +235,7 @@ class Threading {
 
   std::int64_t own_bytes() const {
     std::int64_t bytes = 0;
-    for (std::uint32_t id = 0; id < result_.nest.buffers.size(); ++id) {
-      const auto& buffer = result_.nest.buffers[id];
+    for (const auto& buffer : result_.nest.buffers) {
       if (buffer.level != thread_level() || has_input(buffer.array)) continue;
       std::int64_t size = 4;
       const auto& wires = result_.nest.scratch.at(buffer.array).wires;
@@ -276,11 +262,10 @@ class Threading {
     for (std::uint32_t id = 0; id < result_.nest.buffers.size(); ++id)
       if (result_.nest.buffers[id].level == result_.block_level && has_input(result_.nest.buffers[id].array))
         tiles.push_back({id});
-    std::stable_sort(tiles.begin(), tiles.end(), [&](BufferId a, BufferId b) {
-      return shared_size(result_.nest.at(a)) < shared_size(result_.nest.at(b));
-    });
+    const auto size = [&](BufferId id) { return shared_size(result_.nest.at(id)); };
+    std::ranges::stable_sort(tiles, {}, size);
     for (const auto id : tiles) {
-      const auto bytes = shared_size(result_.nest.at(id));
+      const auto bytes = size(id);
       if (result_.shared_bytes + bytes > room) break;
       result_.shared_bytes += bytes;
       result_.staged.insert(id);

@@ -18,10 +18,7 @@ void check_machine(const Attempt& attempt) {
 // pieces, so that the emitted code also holds for longer axes.
 LoopNest loop_nest_of(const Attempt& attempt) {
   auto kernel = attempt.kernel;
-  std::vector<WireId> streams;
-  for (const auto& split : kernel.partition.splits)
-    if (split.kind == SplitKind::stream) streams.push_back(split.wire);
-  auto program = stream(*kernel.derivation, streams);
+  auto program = stream(*kernel.derivation, streamed_wires(kernel.partition));
   if (const auto* refused = std::get_if<Refused>(&program)) throw Infeasible{refused->reason};
   auto& found = std::get<Program>(program);
   found.scratch.axes = kernel.program.scratch.axes;
@@ -30,8 +27,7 @@ LoopNest loop_nest_of(const Attempt& attempt) {
   return lower(kernel, attempt.hardware);
 }
 void find_warps(Lowered& lowered) {
-  Extents extents;
-  for (std::uint32_t w = 0; w < lowered.diagram().wires.size(); ++w) extents.push_back(lowered.size(WireId{w}));
+  auto extents = whole_lengths(lowered.diagram());
   for (const auto& group : lowered.nest->groups) {
     if (group.level == lowered.leaf()) {
       const auto parts = pieces_of(extents[group.wire.index], group.size);

@@ -72,19 +72,6 @@ Lowered lower(const Attempt&);
 // True if the innermost two levels of the machine are blocks and their warps, as everything here takes for granted.
 bool has_blocks_of_warps(const Hardware&);
 
-// Calls `visit` with every statement, the body that contains it, and the lengths of pieces there.
-template <class Visit>
-void each_step(const LoopBody& block, const Extents& extents, const Visit& visit) {
-  for (const auto& step : block.steps) {
-    visit(step, block, extents);
-    if (const auto* loop = std::get_if<For>(&step.node)) {
-      auto inside = extents;
-      shorten(inside, loop->split);
-      each_step(loop->body, inside, visit);
-    }
-  }
-}
-
 // Throws if a column reads a computed array at another position than its own: only its own is in its registers.
 void check_position(const LoopNest&, const Compute&, const Access&, const Extents&);
 // True if the column reads the buffer, or continues what the buffer holds.

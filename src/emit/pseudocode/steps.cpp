@@ -8,6 +8,7 @@
 #include "derive/columns.hpp"
 #include "diagram/match.hpp"
 #include "loops/pieces.hpp"
+#include "loops/walk.hpp"
 #include "loops/work.hpp"
 
 namespace napkin {
@@ -15,10 +16,8 @@ namespace {
 
 class Writer {
  public:
-  Writer(const LoopNest& nest, const Hardware& hardware) : nest_(nest), hardware_(hardware) {
-    for (std::uint32_t w = 0; w < nest.scratch.wires.size(); ++w)
-      pieces_.push_back(nest.scratch.size(WireId{w}).value_or(0));
-  }
+  Writer(const LoopNest& nest, const Hardware& hardware)
+      : nest_(nest), hardware_(hardware), pieces_(whole_lengths(nest.scratch)) {}
 
   Pseudocode run() {
     Pseudocode code;
@@ -53,7 +52,7 @@ class Writer {
     step.axis = nest_.scratch.at(split.wire).name;
     step.level = level(split.level);
     step.size = std::min(piece, split.size);
-    step.pieces = (piece + split.size - 1) / split.size;
+    step.pieces = pieces_of(piece, split.size);
     step.text = fmt::format("{} {} {} at {}", step.kind, step.axis, split.size, step.level);
     piece = step.size;
     return step;
@@ -134,7 +133,7 @@ class Writer {
 
   const LoopNest& nest_;
   const Hardware& hardware_;
-  std::vector<std::int64_t> pieces_;  // sizes of the pieces at the leaf, by WireId
+  Lengths pieces_;  // at the leaf
 };
 
 }  // namespace
