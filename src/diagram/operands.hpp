@@ -9,16 +9,23 @@
 
 namespace napkin {
 
+// Calls `visit` with each operand: arguments, the operand of a cast, the body of a reduction.
+template <class Visit>
+void each_operand(const Diagram& diagram, ExprId id, const Visit& visit) {
+  const auto& node = diagram.at(id).node;
+  if (const auto* apply = std::get_if<Apply>(&node))
+    for (const auto argument : apply->arguments) visit(argument);
+  if (const auto* cast = std::get_if<Cast>(&node)) visit(cast->value);
+  if (const auto* reduce = std::get_if<Reduce>(&node)) visit(reduce->body);
+}
+
 // Whether `is` is true for the expression, or for any expression inside it.
 template <class Is>
 bool any_part(const Diagram& diagram, ExprId id, const Is& is) {
   if (is(id)) return true;
-  const auto& node = diagram.at(id).node;
-  const auto of = [&](ExprId operand) { return any_part(diagram, operand, is); };
-  if (const auto* apply = std::get_if<Apply>(&node)) return std::ranges::any_of(apply->arguments, of);
-  if (const auto* cast = std::get_if<Cast>(&node)) return of(cast->value);
-  const auto* reduce = std::get_if<Reduce>(&node);
-  return reduce && of(reduce->body);
+  bool any = false;
+  each_operand(diagram, id, [&](ExprId operand) { any = any || any_part(diagram, operand, is); });
+  return any;
 }
 
 // The exponent of a power, 2 to 4, that is computed faster by multiplications; else 0.

@@ -162,14 +162,10 @@ int CppColumns::open(WireId wire, std::int64_t constant, Here& here) {
   return 1;
 }
 
-int CppColumns::open_kept(const Compute& compute, WireId wire, Here& here) {
-  return open(wire, steady(compute, wire), here);
-}
-
 int CppColumns::open_rows(const Compute& compute, Here& here) {
   int opened = 0;
   for (const auto wire : page_.diagram.at(compute.column.output).wires)
-    if (page_.layout.lanes.at(&compute).wire != wire) opened += open_kept(compute, wire, here);
+    if (page_.layout.lanes.at(&compute).wire != wire) opened += open(wire, steady(compute, wire), here);
   return opened;
 }
 
@@ -183,7 +179,7 @@ int CppColumns::open_lanes(const Compute& compute, Here& here) {
   const auto lanes = page_.layout.lanes.at(&compute);
   if (!lanes.wire || lanes.folded) return 0;
   out_.line("#pragma omp simd");
-  return open_kept(compute, *lanes.wire, here);
+  return open(*lanes.wire, steady(compute, *lanes.wire), here);
 }
 
 int CppColumns::open_folded(const Compute& compute, Here& here) {

@@ -23,9 +23,8 @@ class CppColumns : StatementPrinter<CppPage, OpenLoops> {
 
  private:
   using Here = OpenLoops;
-  // Loops over kept wires, to the end of the piece, or to the constant that `steady` returns.
+  // A loop over a wire, to the end of the piece or to a constant, and loops over kept wires.
   int open(WireId, std::int64_t constant, Here&);
-  int open_kept(const Compute&, WireId, Here&);
   int open_lanes(const Compute&, Here&);  // the vectorised wire, if it is kept
   int open_rows(const Compute&, Here&);   // the other kept wires
   int open_cells(const Compute&, Here&) override;

@@ -94,7 +94,10 @@ class KernelPrinter {
 
   std::string loops(const std::string& name) const {
     Lines out;
-    for (const auto& split : splits_in_order(nest_.body)) out.line("//   " + words(*split));
+    for (const auto& group : nest_.groups) out.line("//   " + words(group));
+    each_step(nest_.body, [&](const LoopStatement& step) {
+      if (const auto* loop = std::get_if<For>(&step.node)) out.line("//   " + words(loop->split));
+    });
     out.list(fmt::format("static void {}(", name), parameters(), ") {");
     out.deepen();
     std::string arguments = "n", full;
@@ -131,18 +134,6 @@ class KernelPrinter {
                            outer.around.is_whole() ? outer.around.count : outer_end(*outer.group, outer.around));
     return around.count;
   }
-  std::vector<const Split*> splits_in_order(const LoopBody& block) const {
-    std::vector<const Split*> all;
-    if (&block == &nest_.body)
-      for (const auto& group : nest_.groups) all.push_back(&group);
-    for (const auto& step : block.steps)
-      if (const auto* loop = std::get_if<For>(&step.node)) {
-        all.push_back(&loop->split);
-        for (const auto* inner : splits_in_order(loop->body)) all.push_back(inner);
-      }
-    return all;
-  }
-
   // Steps
 
   void print(const LoopBody& block) {

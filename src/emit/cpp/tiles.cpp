@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t long_pieces[] = {256, 128, 64, 32, 16};
 
 bool lies_together(const Kernel& kernel, WireId wire) {
-  return std::any_of(kernel.program.inputs.begin(), kernel.program.inputs.end(), [&](ArrayId id) {
+  return std::ranges::any_of(kernel.program.inputs, [&](ArrayId id) {
     const auto& wires = kernel.program.scratch.at(id).wires;
     return !wires.empty() && wires.back() == wire;
   });
@@ -27,12 +27,12 @@ Partition lengthened(const Partition& partition, std::size_t at, std::int64_t si
   const auto known = [&](const Split& s) {
     return s.kind == SplitKind::stream && s.wire == planned.wire && s.level == next;
   };
-  if (std::any_of(longer.splits.begin(), longer.splits.end(), known)) return longer;
+  if (std::ranges::any_of(longer.splits, known)) return longer;
   const auto behind = [&](const Split& s) {
     return s.level > next || (s.level == next && s.kind == SplitKind::stream);
   };
-  const auto place = std::find_if(longer.splits.begin(), longer.splits.end(), behind);
-  longer.splits.insert(place, {SplitKind::stream, planned.wire, planned.size, next});
+  longer.splits.insert(std::ranges::find_if(longer.splits, behind),
+                       {SplitKind::stream, planned.wire, planned.size, next});
   return longer;
 }
 

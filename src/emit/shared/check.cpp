@@ -7,7 +7,8 @@
 #include <set>
 
 #include "diagram/assume.hpp"
-#include "diagram/match.hpp"
+#include "diagram/contains.hpp"
+#include "diagram/operands.hpp"
 #include "loops/pieces.hpp"
 
 namespace napkin {
@@ -70,21 +71,17 @@ struct Work {
   }
   // Operations at one position of `id`; reductions below it become terms of their own.
   double visit(ExprId id) {
-    return match(
-        diagram.at(id).node, [](const Constant&) { return 0.0; }, [](const Position&) { return 0.0; },
-        [](const Size&) { return 0.0; }, [](const Access&) { return 0.0; },
-        [&](const Apply& apply) {
-          double all = apply.function->operations;
-          for (const auto argument : apply.arguments) all += visit(argument);
-          return all;
-        },
-        [&](const Cast& cast) { return visit(cast.value); },
-        [&](const Reduce& reduce) {
-          auto wires = free_wires(diagram, id);
-          wires.insert(wires.end(), reduce.over.begin(), reduce.over.end());
-          if (seen.insert(id).second) add(wires, visit(reduce.body) + 1);
-          return 0.0;
-        });
+    const auto& node = diagram.at(id).node;
+    if (const auto* reduce = std::get_if<Reduce>(&node)) {
+      auto wires = free_wires(diagram, id);
+      wires.insert(wires.end(), reduce->over.begin(), reduce->over.end());
+      if (seen.insert(id).second) add(wires, visit(reduce->body) + 1);
+      return 0;
+    }
+    const auto* apply = std::get_if<Apply>(&node);
+    double all = apply ? apply->function->operations : 0;
+    each_operand(diagram, id, [&](ExprId operand) { all += visit(operand); });
+    return all;
   }
   std::set<ExprId> seen{};
 };
@@ -191,7 +188,7 @@ double lost_by(Datatype type) {
 double rounding_share(const Diagram& diagram) {
   double all = 2e-5;
   for (std::uint32_t id = 0; id < diagram.arrays.size(); ++id) {
-    const bool given = std::ranges::find(diagram.inputs, ArrayId{id}) != diagram.inputs.end();
+    const bool given = contains(diagram.inputs, ArrayId{id});
     const auto type = diagram.arrays[id].type;
     if (!given || row(type).bytes == 1) all = std::max(all, lost_by(type));
   }

@@ -88,11 +88,9 @@ class Printer {
 
  private:
   void count(ExprId id) {
-    const auto* apply = std::get_if<Apply>(&diagram_.at(id).node);
-    if (apply && ++uses_[id] > 1) return;
-    if (apply)
-      for (const auto argument : apply->arguments) count(argument);
-    if (const auto* cast = std::get_if<Cast>(&diagram_.at(id).node)) count(cast->value);
+    const auto& node = diagram_.at(id).node;
+    if (std::holds_alternative<Reduce>(node) || (std::holds_alternative<Apply>(node) && ++uses_[id] > 1)) return;
+    each_operand(diagram_, id, [&](ExprId operand) { count(operand); });
   }
 
   Typed printed(ExprId id) {
@@ -234,7 +232,7 @@ Typed code_expression(const Diagram& diagram, ExprId id, const Surroundings& aro
 std::string code_value(const Diagram& diagram, const CodeNames& names, ExprId id, Surroundings around, Lines& out,
                        Identifiers& pool) {
   const auto type = around.wide ? "double" : "float";
-  around.size = [&](AxisId axis) { return "n." + names.axes[axis.index]; };
+  around.size = [&](AxisId axis) { return names.size(axis); };
   around.local = [&](const std::string& text) {
     auto name = pool.fresh("t");
     out.line(fmt::format("const {} {} = {};", type, name, text));
@@ -285,7 +283,7 @@ std::string code_possible(const Condition& condition, const CodeNames& names,
   const auto compared = [&](const char* sign, bool least) {
     return to_text(condition, sign,
                    {[&](WireId wire, bool left) { return factor_of(condition, wire, end(wire, left != least)); },
-                    [&](AxisId axis) { return "n." + names.axes[axis.index]; }});
+                    [&](AxisId axis) { return names.size(axis); }});
   };
   const auto low = compared(condition.at ? "<=" : "<", true), high = compared(condition.at ? ">=" : ">", false);
   if (condition.below != condition.above) return condition.below ? low : high;

@@ -6,8 +6,11 @@
 #include <algorithm>
 #include <cctype>
 #include <set>
+#include <tuple>
 
 #include "diagram/assume.hpp"
+#include "diagram/contains.hpp"
+#include "diagram/operands.hpp"
 #include "emit/shared/expression.hpp"
 #include "loops/pieces.hpp"
 #include "text/escape.hpp"
@@ -48,26 +51,27 @@ std::string extreme(const CodePlan& plan, const Index& index, bool greatest) {
     const auto axis = diagram.at(wire).axis;
     if (!last || std::ranges::count(plan.shorter, axis, &Parts::part) > 0) return std::string("0");
     const auto* parts = plan.ends_early(axis);
-    return fmt::format("n.{} - 1", plan.names.axes[(parts ? parts->whole : axis).index]);
+    return plan.names.size(parts ? parts->whole : axis) + " - 1";
   });
 }
 
 // A condition such as "n.x == 10" on which the text relies.
 std::string assumed(const Diagram& diagram, const CodeNames& names, Language language, ExprId condition) {
-  const Surroundings around{.language = language,
-                            .position = {},
-                            .size = [&](AxisId axis) { return "n." + names.axes[axis.index]; },
-                            .read = {}};
+  const Surroundings around{
+      .language = language, .position = {}, .size = [&](AxisId axis) { return names.size(axis); }, .read = {}};
   return without_brackets(code_expression(diagram, condition, around).text);
 }
 
+// The axes along parts and inside of them, whose sizes follow from those that callers pass.
+std::vector<AxisId> axes_of_parts(const CodePlan& plan) {
+  std::vector<AxisId> all;
+  for (const auto& parts : plan.divided) all.insert(all.end(), {parts.part, parts.inside});
+  for (const auto& blocks : plan.ragged) all.insert(all.end(), {blocks.block, blocks.inside, blocks.last});
+  return all;
+}
 bool is_of_parts(const CodePlan& plan, ExprId condition) {
-  const auto reads = [&](AxisId axis) { return reads_size(plan.diagram, condition, axis); };
-  return std::ranges::any_of(plan.divided,
-                             [&](const Parts& parts) { return reads(parts.part) || reads(parts.inside); }) ||
-         std::ranges::any_of(plan.ragged, [&](const RaggedBlocks& blocks) {
-           return reads(blocks.block) || reads(blocks.inside) || reads(blocks.last);
-         });
+  return std::ranges::any_of(axes_of_parts(plan),
+                             [&](AxisId axis) { return reads_size(plan.diagram, condition, axis); });
 }
 
 std::int64_t planned_length(const CodePlan& plan, const Parts& parts) {
@@ -86,8 +90,7 @@ std::string divided_in_words(const CodePlan& plan, const Parts& parts) {
 
 // Adds the conditions that the parts reach the end of the axis, and that no part begins after it.
 void add_shorter(const CodeNames& names, const Parts& parts, std::set<std::string>& found) {
-  const auto size = [&](AxisId axis) { return "n." + names.axes[axis.index]; };
-  const auto whole = size(parts.whole), part = size(parts.part), inside = size(parts.inside);
+  const auto whole = names.size(parts.whole), part = names.size(parts.part), inside = names.size(parts.inside);
   found.insert(fmt::format("{} <= {} * {}", whole, part, inside));
   found.insert(fmt::format("{} > ({} - 1) * {}", whole, part, inside));
   found.insert(fmt::format("{} <= {}", inside, whole));
@@ -131,11 +134,10 @@ std::string bytes(const CodePlan& plan, ArrayId id) {
 }  // namespace
 
 bool reads_size(const Diagram& diagram, ExprId id, AxisId axis) {
-  const auto& node = diagram.at(id).node;
-  if (const auto* size = std::get_if<Size>(&node)) return size->axis == axis;
-  if (const auto* cast = std::get_if<Cast>(&node)) return reads_size(diagram, cast->value, axis);
-  const auto* apply = std::get_if<Apply>(&node);
-  return apply && std::ranges::any_of(apply->arguments, [&](ExprId each) { return reads_size(diagram, each, axis); });
+  return any_part(diagram, id, [&](ExprId part) {
+    const auto* size = std::get_if<Size>(&diagram.at(part).node);
+    return size && size->axis == axis;
+  });
 }
 
 CodePlan code_plan(Language language, const Diagram& diagram, const Plan& plan, const Hardware& hardware) {
@@ -161,9 +163,7 @@ const Parts* CodePlan::ends_early(AxisId inside) const {
   return found == shorter.end() ? nullptr : &*found;
 }
 
-bool is_between(const CodePlan& plan, ArrayId id) {
-  return std::find(plan.between.begin(), plan.between.end(), id) != plan.between.end();
-}
+bool is_between(const CodePlan& plan, ArrayId id) { return contains(plan.between, id); }
 
 std::string joined(const std::vector<std::string>& parts, const std::string& between) {
   return fmt::format("{}", fmt::join(parts, between));
@@ -172,12 +172,7 @@ std::string joined(const std::vector<std::string>& parts, const std::string& bet
 std::vector<AxisId> given_axes(const CodePlan& plan) {
   std::vector<AxisId> all;
   for (std::uint32_t a = 0; a < plan.diagram.axes.size(); ++a)
-    if (std::ranges::none_of(plan.divided,
-                             [&](const Parts& parts) { return parts.part.index == a || parts.inside.index == a; }) &&
-        std::ranges::none_of(plan.ragged, [&](const RaggedBlocks& blocks) {
-          return blocks.block.index == a || blocks.inside.index == a || blocks.last.index == a;
-        }))
-      all.push_back({a});
+    if (!contains(axes_of_parts(plan), AxisId{a})) all.push_back({a});
   return all;
 }
 std::vector<std::string> given_names(const CodePlan& plan, const std::string& prefix) {
@@ -201,7 +196,7 @@ std::string value_count(const CodePlan& plan, ArrayId id) {
   if (is_between(plan, id))
     for (const auto wire : plan.diagram.at(id).wires) text += " * " + code_size(plan.diagram, plan.names, wire);
   else
-    for (const auto axis : whole_shape(plan.diagram, id)) text += " * n." + plan.names.axes[axis.index];
+    for (const auto axis : whole_shape(plan.diagram, id)) text += " * " + plan.names.size(axis);
   return text;
 }
 
@@ -272,15 +267,14 @@ void define_sizes(const CodePlan& plan, Lines& out) {
 void compute_parts(const CodePlan& plan, Lines& out) {
   for (const auto& blocks : plan.ragged) {
     const auto planned = [&](AxisId axis) { return plan.diagram.at(axis).size.value_or(1); };
-    const auto name = [&](AxisId axis) { return plan.names.axes[axis.index]; };
-    out.line(fmt::format("n.{} = {}, n.{} = {};", name(blocks.block), planned(blocks.block), name(blocks.inside),
-                         planned(blocks.inside)));
-    out.line(fmt::format("n.{} = n.{} - {};", name(blocks.last), name(blocks.whole),
+    out.line(fmt::format("{} = {}, {} = {};", plan.names.size(blocks.block), planned(blocks.block),
+                         plan.names.size(blocks.inside), planned(blocks.inside)));
+    out.line(fmt::format("{} = {} - {};", plan.names.size(blocks.last), plan.names.size(blocks.whole),
                          planned(blocks.block) * planned(blocks.inside)));
   }
   for (const auto& parts : plan.divided) {
-    const auto size = [&](AxisId axis) { return "n." + plan.names.axes[axis.index]; };
-    const auto whole = size(parts.whole), part = size(parts.part), inside = size(parts.inside);
+    const auto& [whole, part, inside] =
+        std::tuple(plan.names.size(parts.whole), plan.names.size(parts.part), plan.names.size(parts.inside));
     const auto length = planned_length(plan, parts);
     out.line(fmt::format("{0} = {1} <= {2} ? 1 : ({1} - 1) / {2} + 1;", part, whole, length));
     if (const auto most = plan.limits.find(parts.part); most != plan.limits.end())

@@ -34,14 +34,14 @@ CodeNames code_names(const Diagram& diagram) {
 }
 
 std::string code_size(const Diagram& diagram, const CodeNames& names, WireId wire) {
-  return "n." + names.axes.at(diagram.at(wire).axis.index);
+  return names.size(diagram.at(wire).axis);
 }
 
 std::string code_place(const Diagram& diagram, const CodeNames& names, ArrayId array,
                        const std::vector<std::string>& at) {
   std::vector<std::string> places, sizes;
   for (const auto& dimension : in_memory(diagram, array)) {
-    sizes.push_back("n." + names.axes.at(dimension.axis.index));
+    sizes.push_back(names.size(dimension.axis));
     places.push_back(along(dimension, at));
   }
   return code_offset(places, sizes);
@@ -52,7 +52,7 @@ std::vector<std::string> code_step(const Diagram& diagram, const CodeNames& name
   std::vector<std::string> all;
   bool behind = false;
   for (const auto& each : in_memory(diagram, array)) {
-    if (behind) all.push_back("n." + names.axes.at(each.axis.index));
+    if (behind) all.push_back(names.size(each.axis));
     for (const auto& [at, factor] : each.terms) {
       if (at != dimension) continue;
       behind = true;

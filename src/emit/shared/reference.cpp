@@ -8,7 +8,8 @@
 #include <algorithm>
 #include <set>
 
-#include "diagram/match.hpp"
+#include "diagram/contains.hpp"
+#include "diagram/operands.hpp"
 #include "emit/shared/check.hpp"
 #include "emit/shared/expression.hpp"
 #include "emit/shared/text.hpp"
@@ -84,44 +85,25 @@ class Reference {
 
   // Collects the reductions below an expression, inner ones first.
   void reductions(ExprId id, std::vector<ExprId>& found) const {
-    match(
-        diagram_.at(id).node, [](const Constant&) {}, [](const Position&) {}, [](const Size&) {}, [](const Access&) {},
-        [&](const Apply& apply) {
-          for (const auto argument : apply.arguments) reductions(argument, found);
-        },
-        [&](const Cast& cast) { reductions(cast.value, found); },
-        [&](const Reduce& reduce) {
-          reductions(reduce.body, found);
-          if (std::find(found.begin(), found.end(), id) == found.end()) found.push_back(id);
-        });
+    each_operand(diagram_, id, [&](ExprId operand) { reductions(operand, found); });
+    if (std::holds_alternative<Reduce>(diagram_.at(id).node) && !contains(found, id)) found.push_back(id);
   }
 
   std::string value(ExprId id) {
-    const Surroundings around{.language = plan_.language,
-                              .position = [&](WireId wire) { return wires_[wire.index]; },
-                              .size = [&](AxisId axis) { return "n." + plan_.names.axes[axis.index]; },
-                              .read =
-                                  [&](ExprId access) {
-                                    const auto& read = std::get<Access>(diagram_.at(access).node);
-                                    std::vector<std::string> at;
-                                    for (const auto& index : read.at)
-                                      at.push_back(code_index(index, [&](WireId w) { return wires_[w.index]; }));
-                                    return Typed{element(read.array, at), NumberKind::real};
-                                  },
-                              .reduction =
-                                  [&](ExprId reduce) {
-                                    const auto wires = free_wires(diagram_, reduce);
-                                    return element(reduced_.at(reduce), wires);
-                                  },
-                              .local =
-                                  [&](const std::string& text) {
-                                    const auto local = pool_.fresh("t");
-                                    out_.line(fmt::format("const double {} = {};", local, text));
-                                    return local;
-                                  },
-                              .wide = true};
-    const auto typed = code_expression(diagram_, id, around);
-    return typed.kind == NumberKind::real ? typed.text : fmt::format("double({})", without_brackets(typed.text));
+    const Surroundings around{
+        .language = plan_.language,
+        .position = [&](WireId wire) { return wires_[wire.index]; },
+        .size = {},
+        .read = [&](ExprId access) { return read(std::get<Access>(diagram_.at(access).node)); },
+        .reduction = [&](ExprId reduce) { return element(reduced_.at(reduce), free_wires(diagram_, reduce)); },
+        .wide = true};
+    return code_value(diagram_, plan_.names, id, around, out_, pool_);
+  }
+  Typed read(const Access& access) const {
+    std::vector<std::string> at;
+    for (const auto& index : access.at)
+      at.push_back(code_index(index, [&](WireId wire) { return wires_[wire.index]; }));
+    return {element(access.array, at), NumberKind::real};
   }
 
   void print(const Statement& statement) {

@@ -14,7 +14,7 @@
 namespace napkin {
 namespace {
 
-constexpr std::array cuda_types = {
+constexpr std::array types = {
     CodeType{Datatype::f64, "double", "{0}", "{0}", "{0}", ""},
     CodeType{Datatype::f32, "float", "{0}", "{0}", "{0}", ""},
     CodeType{Datatype::tf32, "float", "{0}", "napkin_tf32({0})", "napkin_tf32({0})", ""},
@@ -36,27 +36,26 @@ constexpr std::array cuda_types = {
     CodeType{Datatype::boolean, "float", "{0}", "bool({0})", "float(bool({0}))", ""},
 };
 
-constexpr std::array cpp_types = {
-    CodeType{Datatype::f64, "double", "{0}", "{0}", "{0}", ""},
-    CodeType{Datatype::f32, "float", "{0}", "{0}", "{0}", ""},
-    CodeType{Datatype::tf32, "float", "{0}", "napkin_tf32({0})", "napkin_tf32({0})", ""},
-    CodeType{Datatype::f16, "float", "napkin_float({0})", "napkin_f16::of({0})", "napkin_f16::round({0})", ""},
-    CodeType{Datatype::bf16, "float", "napkin_float({0})", "napkin_bf16::of({0})", "napkin_bf16::round({0})", ""},
-    CodeType{Datatype::f8e4m3, "float", "napkin_float({0})", "napkin_f8e4m3::of({0})", "napkin_f8e4m3::round({0})", ""},
-    CodeType{Datatype::f8e5m2, "float", "napkin_float({0})", "napkin_f8e5m2::of({0})", "napkin_f8e5m2::round({0})", ""},
-    CodeType{Datatype::f8e8m0, "float", "napkin_float({0})", "", "", ""},
-    CodeType{Datatype::f4e2m1, "float", "", "", "", ""},
-    CodeType{Datatype::i8, "float", "float({0})", "(signed char)napkin_integer({0}, -128, 127)",
-             "napkin_integer({0}, -128, 127)", ""},
-    CodeType{Datatype::i4, "float", "", "", "", ""},
-    CodeType{Datatype::i32, "double", "double({0})", "int(napkin_integer({0}, -2147483648.0, 2147483647.0))",
-             "napkin_integer({0}, -2147483648.0, 2147483647.0)", ""},
-    CodeType{Datatype::boolean, "float", "float({0})", "bool({0})", "float(bool({0}))", ""},
+// The formats that C++ reads, writes and stores otherwise, and the types in which it stores them.
+struct CppType {
+  CodeType type;
+  std::string_view storage;
 };
-
-constexpr std::array<std::string_view, cpp_types.size()> cpp_storage = {
-    "double",        "float",         "float",       "napkin_f16", "napkin_bf16", "napkin_f8e4m3", "napkin_f8e5m2",
-    "napkin_f8e8m0", "napkin_f4e2m1", "signed char", "napkin_i4",  "int",         "bool"};
+constexpr std::array cpp_types = {
+    CppType{{Datatype::f16, "float", "napkin_float({0})", "napkin_f16::of({0})", "napkin_f16::round({0})", ""},
+            "napkin_f16"},
+    CppType{{Datatype::bf16, "float", "napkin_float({0})", "napkin_bf16::of({0})", "napkin_bf16::round({0})", ""},
+            "napkin_bf16"},
+    CppType{{Datatype::f8e4m3, "float", "napkin_float({0})", "napkin_f8e4m3::of({0})", "napkin_f8e4m3::round({0})", ""},
+            "napkin_f8e4m3"},
+    CppType{{Datatype::f8e5m2, "float", "napkin_float({0})", "napkin_f8e5m2::of({0})", "napkin_f8e5m2::round({0})", ""},
+            "napkin_f8e5m2"},
+    CppType{{Datatype::boolean, "float", "float({0})", "bool({0})", "float(bool({0}))", ""}, "bool"},
+};
+const CppType* own_type(Language language, Datatype type) {
+  const auto found = std::ranges::find(cpp_types, type, [](const CppType& one) { return one.type.type; });
+  return language == Language::cpp && found != cpp_types.end() ? &*found : nullptr;
+}
 
 struct Definition {
   std::string_view name;
@@ -191,12 +190,13 @@ template <class T>
 }  // namespace
 
 const CodeType& code_type(Language language, Datatype type) {
-  const auto& types = language == Language::cuda ? cuda_types : cpp_types;
-  return types[static_cast<std::size_t>(type)];
+  const auto* own = own_type(language, type);
+  return own ? own->type : types[static_cast<std::size_t>(type)];
 }
 
 std::string_view code_storage(Language language, Datatype type) {
-  return language == Language::cuda ? row(type).cuda : cpp_storage[static_cast<std::size_t>(type)];
+  const auto* own = own_type(language, type);
+  return own ? own->storage : row(type).cuda;
 }
 
 std::string code_element(const Array& array, std::string_view name, std::string_view offset) {
@@ -234,7 +234,7 @@ std::string code_definitions(Language language, std::string_view used_in) {
 std::string cuda_headers(std::string_view used_in) {
   std::string text;
   std::string_view last;
-  for (const auto& type : cuda_types)
+  for (const auto& type : types)
     if (!type.header.empty() && type.header != last && used_in.find(row(type.type).cuda) != std::string_view::npos) {
       text += fmt::format("#include <{}>\n", type.header);
       last = type.header;
