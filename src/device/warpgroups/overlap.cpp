@@ -61,11 +61,11 @@ std::int64_t ping_pong_groups(Overlap overlap, std::int64_t warpgroups) {
     if (warpgroups % some == 0) return some;
   return 0;
 }
-MainloopOverlap find_overlap(const Lowered& lowered, const WarpNest& found) {
-  if (lowered.planned.overlap != Overlap::intra_warpgroup && !in_turn(lowered.planned.overlap)) return {};
+void find_overlap(WarpNest& found, const Lowered& lowered) {
+  if (lowered.planned.overlap != Overlap::intra_warpgroup && !in_turn(lowered.planned.overlap)) return;
   OverlappedMainloop step;
-  auto because = cut(step, lowered, found);
-  return because.empty() ? MainloopOverlap{step, {}} : MainloopOverlap{{}, std::move(because)};
+  found.not_as_planned = cut(step, lowered, found);
+  if (found.not_as_planned.empty()) found.step = std::move(step);
 }
 
 }  // namespace napkin

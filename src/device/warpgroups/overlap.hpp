@@ -11,12 +11,8 @@ bool in_turn(Overlap);
 // block has fewer than the overlap names.
 std::int64_t ping_pong_groups(Overlap, std::int64_t warpgroups);
 
-struct MainloopOverlap {
-  std::optional<OverlappedMainloop> step;
-  std::string not_as_planned;  // why there is none, although one was planned
-};
 // The mainloop is cut where products that need only loaded tiles meet columns that wait for them. Takes products and
 // tiles. Throws nothing: without an overlap the kernel is only slower.
-MainloopOverlap find_overlap(const Lowered&, const WarpNest& found);
+void find_overlap(WarpNest&, const Lowered&);
 
 }  // namespace napkin

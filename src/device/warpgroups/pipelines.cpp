@@ -77,29 +77,28 @@ bool is_overlapped(const WarpNest& found, const TilePipeline& pipeline) {
 std::int64_t spare_stages(const WarpNest& found, const TilePipeline& pipeline) {
   return pipeline.copies - (is_overlapped(found, pipeline) ? 2 : 1);
 }
-std::int64_t total_bytes(const Pipelines& pipelines) {
+std::int64_t total_bytes(const WarpNest& found, std::int64_t most_stages = INT64_MAX) {
   std::int64_t all = 0;
-  for (const auto& [id, tile] : pipelines.stores.tiles) all += bytes_of(tile, swizzle_pattern);
-  for (const auto& pipeline : pipelines.all) {
-    for (const auto id : pipeline.tiles) all += bytes_of(pipelines.tiles.at(id), swizzle_pattern) * pipeline.copies;
-    all += barrier_bytes * pipeline.copies * (static_cast<std::int64_t>(pipeline.tiles.size()) + 1);
+  for (const auto& [id, tile] : found.stores) all += bytes_of(tile, swizzle_pattern);
+  for (const auto& pipeline : found.pipelines) {
+    auto stage = barrier_bytes * (std::ssize(pipeline.tiles) + 1);
+    for (const auto id : pipeline.tiles) stage += bytes_of(found.tiles.at(id), swizzle_pattern);
+    all += stage * std::min(pipeline.copies, most_stages);
   }
   return all;
 }
 // Outputs leave from registers if pipelines would otherwise get fewer stages than planned.
-void drop_stores(Pipelines& pipelines, std::int64_t planned_stages, std::int64_t room) {
-  auto least = pipelines;
-  for (auto& pipeline : least.all)
-    pipeline.copies = std::min(pipeline.copies, std::max(least_stages_to_keep, planned_stages));
-  if (!pipelines.stores.tiles.empty() && total_bytes(least) > room)
-    pipelines.stores = {{}, "shared memory has no space for them beside the stages of other tiles"};
+void drop_stores(WarpNest& found, std::int64_t planned_stages, std::int64_t room) {
+  if (found.stores.empty() || total_bytes(found, std::max(least_stages_to_keep, planned_stages)) <= room) return;
+  found.stores.clear();
+  found.no_stores = "shared memory has no space for them beside the stages of other tiles";
 }
 // The pipeline with the most stages to spare gives one up, until all fit.
-void fit_stages(Pipelines& pipelines, const Lowered& lowered, const WarpNest& found, std::int64_t room) {
+void fit_stages(WarpNest& found, const Lowered& lowered, std::int64_t room) {
   const auto spare = [&](const TilePipeline& pipeline) { return spare_stages(found, pipeline); };
-  while (total_bytes(pipelines) > room) {
-    const auto most = std::ranges::max_element(pipelines.all, {}, spare);
-    if (spare(*most) <= 0) throw too_large(lowered, total_bytes(pipelines), room);
+  while (total_bytes(found) > room) {
+    const auto most = std::ranges::max_element(found.pipelines, {}, spare);
+    if (spare(*most) <= 0) throw too_large(lowered, total_bytes(found), room);
     --most->copies;
   }
 }
@@ -110,21 +109,20 @@ void place(StagedTile& tile, std::int64_t& end) {
 
 }  // namespace
 
-Pipelines place_pipelines(const Lowered& lowered, const WarpNest& found, const Stores& stores) {
-  Pipelines result{find_pipelines(lowered, found), found.tiles, stores};
+void place_pipelines(WarpNest& found, const Lowered& lowered) {
+  found.pipelines = find_pipelines(lowered, found);
   const auto room = block_room(lowered);
-  drop_stores(result, lowered.planned.stages, room);
-  fit_stages(result, lowered, found, room);
-  result.shared_bytes = total_bytes(result);
-  for (auto& pipeline : result.all) {
+  drop_stores(found, lowered.planned.stages, room);
+  fit_stages(found, lowered, room);
+  found.shared_bytes = total_bytes(found);
+  for (auto& pipeline : found.pipelines) {
     if (pipeline.copies == 1 || is_overlapped(found, pipeline)) pipeline.lasting = nullptr;
     for (const auto id : pipeline.tiles) {
-      result.tiles.at(id).copies = pipeline.copies;
-      place(result.tiles.at(id), result.barriers_begin);
+      found.tiles.at(id).copies = pipeline.copies;
+      place(found.tiles.at(id), found.barriers_begin);
     }
   }
-  for (auto& [id, tile] : result.stores.tiles) place(tile, result.barriers_begin);
-  return result;
+  for (auto& [id, tile] : found.stores) place(tile, found.barriers_begin);
 }
 
 }  // namespace napkin

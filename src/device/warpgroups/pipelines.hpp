@@ -2,18 +2,12 @@
 // shared memory.
 #pragma once
 
-#include "device/warpgroups/stores.hpp"
+#include "device/warps/lowered.hpp"
 
 namespace napkin {
 
-struct Pipelines {
-  std::vector<TilePipeline> all;
-  Tiles tiles;  // with their stages and places
-  Stores stores;
-  std::int64_t barriers_begin = 0, shared_bytes = 0;
-};
-// Takes products, inlined columns, tiles, the overlap and stores. Throws if tiles do not fit into shared memory with
-// the fewest stages.
-Pipelines place_pipelines(const Lowered&, const WarpNest& found, const Stores&);
+// Finds the pipelines, and gives all tiles their stages and places. Takes products, inlined columns, tiles, the overlap
+// and stores. Throws if tiles do not fit into shared memory with the fewest stages.
+void place_pipelines(WarpNest&, const Lowered&);
 
 }  // namespace napkin

@@ -32,21 +32,19 @@ StagedTile tile_of_store(const Lowered& lowered, const Array& array, const Grid&
 
 }  // namespace
 
-Stores find_stores(const Lowered& lowered, const std::map<BufferId, Grid>& arrays, WireId rows) {
-  Stores stores;
+void find_stores(WarpNest& found, const Lowered& lowered, WireId rows) {
   for (const auto* save : lowered.saves) {
     const auto id = save->from;
     const auto& buffer = lowered.nest->at(id);
     const auto& array = lowered.diagram().at(buffer.array);
     if (buffer.level != lowered.leaf()) continue;
     if (array.part_of)
-      stores.none_because = "they are parts of one array";
-    else if (!may_leave_in_boxes(lowered, buffer, arrays.at(id), rows))
-      stores.none_because = "their tiles do not consist of whole fragments along memory";
+      found.no_stores = "they are parts of one array";
+    else if (!may_leave_in_boxes(lowered, buffer, found.arrays.at(id), rows))
+      found.no_stores = "their tiles do not consist of whole fragments along memory";
     else
-      stores.tiles[id] = tile_of_store(lowered, array, arrays.at(id), rows);
+      found.stores[id] = tile_of_store(lowered, array, found.arrays.at(id), rows);
   }
-  return stores;
 }
 
 }  // namespace napkin

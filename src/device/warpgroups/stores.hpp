@@ -6,11 +6,7 @@
 
 namespace napkin {
 
-struct Stores {
-  Tiles tiles;
-  std::string none_because;  // why some outputs leave from registers
-};
 // Takes grids. Throws nothing: any output can leave from registers.
-Stores find_stores(const Lowered&, const std::map<BufferId, Grid>& arrays, WireId rows);
+void find_stores(WarpNest&, const Lowered&, WireId rows);
 
 }  // namespace napkin

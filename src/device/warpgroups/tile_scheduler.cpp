@@ -35,9 +35,7 @@ void join(TileScheduler& scheduler, const Neighbours& neighbours, const Kernel& 
   }
 }
 
-}  // namespace
-
-TileScheduler schedule_tiles(const Kernel& fitted, const Hardware& hardware) {
+TileScheduler scheduler_of(const Kernel& fitted, const Hardware& hardware) {
   TileScheduler scheduler;
   scheduler.persistent = !skips_tiles(lower(fitted, hardware));
   const auto step = mainloop_of(fitted, hardware);
@@ -52,15 +50,16 @@ TileScheduler schedule_tiles(const Kernel& fitted, const Hardware& hardware) {
   }
   return scheduler;
 }
-Tiles with_shares(const WarpNest& warps) {
-  const auto& scheduler = warps.scheduler;
-  auto tiles = warps.tiles;
-  for (auto& [id, tile] : tiles) {
-    const bool along = scheduler.along && moves(warps.nest->at(id).at, *scheduler.along);
+
+}  // namespace
+
+void schedule_tiles(WarpNest& found, const Kernel& fitted, const Hardware& hardware) {
+  const auto& scheduler = found.scheduler = scheduler_of(fitted, hardware);
+  for (auto& [id, tile] : found.tiles) {
+    const bool along = scheduler.along && moves(found.nest->at(id).at, *scheduler.along);
     if (!along && tile.row && tile.layout.rows % (scheduler.cluster * rows_of_pattern) == 0)
       tile.shares = scheduler.cluster;
   }
-  return tiles;
 }
 
 }  // namespace napkin

@@ -5,9 +5,8 @@
 
 namespace napkin {
 
-// The rasterization of the model, for a kernel whose partition is fitted. Throws nothing.
-TileScheduler schedule_tiles(const Kernel& fitted, const Hardware&);
-// Tiles that all blocks of a cluster need: each block copies its part and multicasts it.
-Tiles with_shares(const WarpNest&);
+// The rasterization of the model, for a kernel whose partition is fitted. Of tiles that all blocks of a cluster need,
+// each block copies its part and multicasts it. Throws nothing.
+void schedule_tiles(WarpNest&, const Kernel& fitted, const Hardware&);
 
 }  // namespace napkin

@@ -2,7 +2,9 @@
 // phase throws `Infeasible`, the partition is repaired and the next attempt begins.
 #include "device/warpgroups/overlap.hpp"
 #include "device/warpgroups/pipelines.hpp"
+#include "device/warpgroups/stores.hpp"
 #include "device/warpgroups/tile_scheduler.hpp"
+#include "device/warps/grids.hpp"
 #include "device/warps/operands.hpp"
 #include "device/warps/products.hpp"
 #include "device/warps/registers.hpp"
@@ -27,48 +29,23 @@ WarpNest begin(const Lowered& lowered) {
   found.planned = lowered.planned.overlap;
   return found;
 }
-void take(WarpNest& found, Grids grids) {
-  found.arrays = std::move(grids.arrays), found.columns = std::move(grids.columns);
-  found.shuffled = std::move(grids.shuffled);
-}
-void take(WarpNest& found, Operands operands) {
-  found.products = std::move(operands.products), found.tiles = std::move(operands.tiles);
-}
-void take(WarpNest& found, MainloopOverlap overlap) {
-  found.step = std::move(overlap.step), found.not_as_planned = std::move(overlap.not_as_planned);
-}
-void take(WarpNest& found, const Registers& registers) {
-  found.registers = registers.needed, found.registers_beside = registers.beside;
-  found.most_registers = registers.most;
-  found.first_registers = registers.first, found.lane_registers = registers.lane;
-  found.loader_lane_registers = registers.loader_lane;
-  for (auto& product : found.products) product.rows.kept = registers.residents.contains(product.compute);
-}
-void take(WarpNest& found, SharedMemory memory) {
-  found.tiles = std::move(memory.tiles), found.pipelined = std::move(memory.pipelined);
-  found.shared_bytes = memory.bytes;
-}
-void take(WarpNest& found, Pipelines pipelines) {
-  found.pipelines = std::move(pipelines.all), found.tiles = std::move(pipelines.tiles);
-  found.stores = std::move(pipelines.stores.tiles), found.no_stores = std::move(pipelines.stores.none_because);
-  found.barriers_begin = pipelines.barriers_begin, found.shared_bytes = pipelines.shared_bytes;
-}
-// Every phase returns its result. It reads the results of earlier phases and changes none of them.
+// Each phase reads what earlier phases found, and adds to it.
 WarpNest attempt(const Attempt& attempted) {
   const auto lowered = lower(attempted);
-  const auto products = find_products(lowered);
-  const auto rows = find_rows(lowered, products);
-  const auto grids = find_grids(lowered, products, rows);
   auto found = begin(lowered);
-  take(found, grids);
-  found.inlined = passing(*lowered.nest, [&](const Compute* compute) { return is_product(products, compute); });
-  take(found, find_operands(lowered, products, grids));
-  if (lowered.by_warpgroups()) take(found, find_overlap(lowered, found));
-  take(found, count_registers(lowered, found, rows));
-  if (lowered.by_warpgroups())
-    take(found, place_pipelines(lowered, found, find_stores(lowered, found.arrays, rows)));
-  else
-    take(found, place_tiles(lowered, found.tiles));
+  found.products = find_products(lowered);
+  const auto rows = find_rows(lowered, found.products);
+  find_grids(found, lowered, rows);
+  found.inlined = passing(*lowered.nest, [&](const Compute* compute) { return found.product(compute) != nullptr; });
+  find_operands(found, lowered);
+  if (lowered.by_warpgroups()) find_overlap(found, lowered);
+  count_registers(found, lowered, rows);
+  if (lowered.by_warpgroups()) {
+    find_stores(found, lowered, rows);
+    place_pipelines(found, lowered);
+  } else {
+    place_tiles(found, lowered);
+  }
   return found;
 }
 
@@ -100,9 +77,7 @@ std::variant<WarpNest, Refused> fit(const Kernel& kernel, const Hardware& hardwa
     try {
       if (issuing_warps > 1) nest_pieces(fitted.partition, leaf);
       auto result = attempt_with_blocks({fitted, hardware, planned, issuing_warps});
-      if (issuing_warps > 1)
-        result.scheduler = schedule_tiles(make_kernel(kernel.derivation, fitted.partition), hardware);
-      if (issuing_warps > 1) result.tiles = with_shares(result);
+      if (issuing_warps > 1) schedule_tiles(result, make_kernel(kernel.derivation, fitted.partition), hardware);
       return result;
     } catch (const Infeasible& why) {
       const auto before = fitted.partition;

@@ -34,10 +34,10 @@ std::optional<WireId> shuffled_wire(const Placed<Compute>& placed, const std::ve
 }
 // A product may read a computed operand that lacks the row wire. If the operand has two wires and the product sums one
 // of them, that wire runs along the columns of the fragments in which the operand is computed.
-std::optional<WireId> multiplied_along(const Lowered& lowered, const std::vector<Product>& products,
-                                       const std::vector<WireId>& wires, WireId rows) {
+std::optional<WireId> multiplied_along(const WarpNest& found, const Lowered& lowered, const std::vector<WireId>& wires,
+                                       WireId rows) {
   if (wires.size() != 2) return std::nullopt;
-  for (const auto& product : products)
+  for (const auto& product : found.products)
     for (const auto& side : {product.rows, product.columns}) {
       const auto of_side = [&](WireId wire) { return has_wire(lowered.diagram(), side, wire); };
       if (!lowered.nest->is_input(side.buffer) && !of_side(rows) && std::ranges::all_of(wires, of_side))
@@ -46,12 +46,12 @@ std::optional<WireId> multiplied_along(const Lowered& lowered, const std::vector
   return std::nullopt;
 }
 // Removes the wire along rows from the wires and returns it. The remaining wires are left to the columns.
-std::optional<WireId> take_rows(const Lowered& lowered, const std::vector<Product>& products, const Compute& compute,
+std::optional<WireId> take_rows(const WarpNest& found, const Lowered& lowered, const Compute& compute,
                                 std::vector<WireId>& wires, WireId rows) {
   std::optional<WireId> taken;
   if (contains(wires, rows)) {
     taken = rows;
-  } else if (const auto along = multiplied_along(lowered, products, wires, rows)) {
+  } else if (const auto along = multiplied_along(found, lowered, wires, rows)) {
     taken = wires[wires[0] == *along ? 1 : 0];
   } else if (wires.size() == 2 && contains(compute.column.over, wires[1])) {
     taken = wires[1];
@@ -59,15 +59,14 @@ std::optional<WireId> take_rows(const Lowered& lowered, const std::vector<Produc
   if (taken) std::erase(wires, *taken);
   return taken;
 }
-void add_column(Grids& grids, const Lowered& lowered, const std::vector<Product>& products, WireId rows,
-                const Placed<Compute>& placed) {
+void add_column(WarpNest& found, const Lowered& lowered, WireId rows, const Placed<Compute>& placed) {
   const auto& [compute, block, extents] = placed;
-  auto wires = wires_of(lowered, placed, is_product(products, compute));
-  auto& grid = grids.columns[compute];
-  grid.rows = take_rows(lowered, products, *compute, wires, rows);
+  auto wires = wires_of(lowered, placed, found.product(compute) != nullptr);
+  auto& grid = found.columns[compute];
+  grid.rows = take_rows(found, lowered, *compute, wires, rows);
   if (grid.rows && wires.size() == 2)
     if (const auto one = shuffled_wire(placed, wires, rows)) {
-      grids.shuffled[compute] = *one;
+      found.shuffled[compute] = *one;
       std::erase(wires, *one);
     }
   if (wires.size() > 1)
@@ -98,15 +97,14 @@ void check_extent(const Lowered& lowered, BufferId id, const Extents& extents) {
                        .unstreamed = {wires[k]}};
 }
 // Checks that the computed arrays that a column reads lie in the same fragments as the column.
-void check_reads(const Grids& grids, const Lowered& lowered, const std::vector<Product>& products,
-                 const Placed<Compute>& placed) {
+void check_reads(const WarpNest& found, const Lowered& lowered, const Placed<Compute>& placed) {
   for (const auto& [access_id, buffer] : placed.step->reads) {
     if (lowered.nest->is_input(buffer)) continue;
     check_position(*lowered.nest, *placed.step, access(lowered.diagram(), access_id), placed.extents);
-    if (is_product(products, placed.step)) continue;
-    const auto& grid = grids.arrays.at(buffer);
-    auto own = grids.columns.at(placed.step);
-    if (const auto one = grids.shuffled.find(placed.step); one != grids.shuffled.end() && grid.columns == one->second)
+    if (found.product(placed.step)) continue;
+    const auto& grid = found.arrays.at(buffer);
+    auto own = found.columns.at(placed.step);
+    if (const auto one = found.shuffled.find(placed.step); one != found.shuffled.end() && grid.columns == one->second)
       own.columns = grid.columns, own.column_tiles = grid.column_tiles;
     if ((grid.rows && grid.rows != own.rows) || (grid.columns && grid.columns != own.columns) ||
         (grid.rows && grid.row_tiles != own.row_tiles) || (grid.columns && grid.column_tiles != own.column_tiles))
@@ -117,19 +115,17 @@ void check_reads(const Grids& grids, const Lowered& lowered, const std::vector<P
 
 }  // namespace
 
-Grids find_grids(const Lowered& lowered, const std::vector<Product>& products, WireId rows) {
-  Grids grids;
+void find_grids(WarpNest& found, const Lowered& lowered, WireId rows) {
   for (const auto& placed : lowered.computes) {
     const auto& compute = *placed.step;
-    add_column(grids, lowered, products, rows, placed);
-    const auto result = grid_of_result(lowered.diagram(), compute.column, grids.columns.at(&compute));
+    add_column(found, lowered, rows, placed);
+    const auto result = grid_of_result(lowered.diagram(), compute.column, found.columns.at(&compute));
     check_extent(lowered, compute.to, placed.extents);
-    const auto [at, fresh] = grids.arrays.try_emplace(compute.to, result);
+    const auto [at, fresh] = found.arrays.try_emplace(compute.to, result);
     if (!fresh && at->second != result)
       throw infeasible("two products need `{}` in different fragment layouts", lowered.name(compute.to));
   }
-  for (const auto& placed : lowered.computes) check_reads(grids, lowered, products, placed);
-  return grids;
+  for (const auto& placed : lowered.computes) check_reads(found, lowered, placed);
 }
 
 }  // namespace napkin

@@ -58,9 +58,9 @@ std::int64_t promoted_steps(const Lowered& lowered, const Product& product) {
 }
 // The fragments of a sum are used as fragments of an operand, on either side. Their rows must run along the operand's
 // own wire, and their columns along the contracted wire.
-void check_computed(const Lowered& lowered, const Product& product, const Operand& side, const Grids& grids) {
-  const auto& own = grids.columns.at(product.compute);
-  const auto& grid = grids.arrays.at(side.buffer);
+void check_computed(const WarpNest& found, const Lowered& lowered, const Product& product, const Operand& side) {
+  const auto& own = found.columns.at(product.compute);
+  const auto& grid = found.arrays.at(side.buffer);
   const bool of_rows = &side == &product.rows;
   if (grid.rows != (of_rows ? own.rows : own.columns) || grid.columns != product.over ||
       (!of_rows && lowered.by_warpgroups()))
@@ -181,8 +181,8 @@ void take_tile(const Lowered& lowered, Tiles& tiles, const Product& product, Ope
   cover(lowered, tile, side, product, read, extents);
   if (lowered.by_warpgroups()) check_box(lowered, side.buffer, tile, read, extents);
 }
-void find_sides(const Lowered& lowered, Product& product, const Grids& grids, Tiles& tiles) {
-  const auto& grid = grids.columns.at(product.compute);
+void find_sides(WarpNest& found, const Lowered& lowered, Product& product) {
+  const auto& grid = found.columns.at(product.compute);
   if (!grid.rows || !has_wire(lowered.diagram(), product.rows, *grid.rows)) exchange_sides(product);
   const auto& instruction = *product.instruction;
   product.longest = longest_contraction(lowered, product);
@@ -193,10 +193,10 @@ void find_sides(const Lowered& lowered, Product& product, const Grids& grids, Ti
   product.promoted = promoted_steps(lowered, product);
   for (auto* side : {&product.rows, &product.columns}) {
     side->computed = !lowered.nest->is_input(side->buffer);
-    if (side->computed) check_computed(lowered, product, *side, grids);
+    if (side->computed) check_computed(found, lowered, product, *side);
   }
   for (auto* side : {&product.rows, &product.columns})
-    if (!side->computed) take_tile(lowered, tiles, product, *side);
+    if (!side->computed) take_tile(lowered, found.tiles, product, *side);
   if (lowered.by_warpgroups()) check_product(lowered, product, grid);
 }
 // Returns the tile of an input that no product reads. The input must have one or two dimensions longer than 1. Single
@@ -232,17 +232,15 @@ void check_packed(const Lowered& lowered) {
 
 }  // namespace
 
-Operands find_operands(const Lowered& lowered, const std::vector<Product>& products, const Grids& grids) {
+void find_operands(WarpNest& found, const Lowered& lowered) {
   if (lowered.by_warpgroups()) check_packed(lowered);
-  Operands operands{products, {}};
-  for (auto& product : operands.products) find_sides(lowered, product, grids, operands.tiles);
+  for (auto& product : found.products) find_sides(found, lowered, product);
   for (const auto& [load, block, extents] : lowered.loads) {
     const auto& buffer = lowered.nest->at(load->to);
-    if (buffer.level != lowered.block_level || operands.tiles.contains(load->to) || lowered.asked.contains(load->to))
+    if (buffer.level != lowered.block_level || found.tiles.contains(load->to) || lowered.asked.contains(load->to))
       continue;
-    if (const auto tile = tile_of_others(lowered, buffer, extents)) operands.tiles[load->to] = *tile;
+    if (const auto tile = tile_of_others(lowered, buffer, extents)) found.tiles[load->to] = *tile;
   }
-  return operands;
 }
 
 }  // namespace napkin

@@ -192,9 +192,6 @@ WireId find_rows(const Lowered& lowered, const std::vector<Product>& products) {
   if (lowered.by_warpgroups()) check_rows(lowered, rows);
   return rows;
 }
-bool is_product(const std::vector<Product>& products, const Compute* compute) {
-  return std::ranges::find(products, compute, &Product::compute) != products.end();
-}
 bool has_wire(const Diagram& diagram, const Operand& side, WireId wire) {
   return contains(free_wires(diagram, side.access), wire);
 }

@@ -16,7 +16,6 @@ std::vector<Product> find_products(const Lowered&);
 // warpgroups cannot divide it.
 WireId find_rows(const Lowered&, const std::vector<Product>&);
 
-bool is_product(const std::vector<Product>&, const Compute*);
 bool has_wire(const Diagram&, const Operand&, WireId);
 
 }  // namespace napkin

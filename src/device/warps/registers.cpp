@@ -134,12 +134,12 @@ bool may_be_resident(const Lowered& lowered, const Product& product) {
   const auto load = std::ranges::find_if(lowered.loads, [&](const auto& each) { return each.step->to == from; });
   return load->block != lowered.at(product.compute).block;
 }
-void find_residents(Registers& registers, const Lowered& lowered, const WarpNest& found) {
-  for (const auto& product : found.products) {
+void find_residents(WarpNest& found, const Lowered& lowered) {
+  for (auto& product : found.products) {
     const auto more = found.columns.at(product.compute).row_tiles * product.steps * product.instruction->a.registers;
-    if (!may_be_resident(lowered, product) || registers.needed + more > registers.most) continue;
-    registers.residents.insert(product.compute);
-    registers.needed += more;
+    if (!may_be_resident(lowered, product) || found.registers + more > found.most_registers) continue;
+    product.rows.kept = true;
+    found.registers += more;
   }
 }
 
@@ -156,23 +156,23 @@ std::int64_t most_held(const LoopNest& nest, const std::function<std::int64_t(Bu
   }
   return most;
 }
-Registers count_registers(const Lowered& lowered, const WarpNest& found, WireId rows) {
-  Registers registers;
+void count_registers(WarpNest& found, const Lowered& lowered, WireId rows) {
   if (lowered.by_warpgroups()) {
     const auto shares = shares_of_warpgroups(lowered.warps / lowered.issuing_warps, lowered.blocks, lowered.hardware);
-    registers.first = shares.first, registers.lane = shares.lanes, registers.loader_lane = shares.copying;
+    found.first_registers = shares.first, found.lane_registers = shares.lanes;
+    found.loader_lane_registers = shares.copying;
   }
-  registers.most = lowered.by_warpgroups() ? registers.lane : share_of_single_warps(lowered);
+  found.most_registers = lowered.by_warpgroups() ? found.lane_registers : share_of_single_warps(lowered);
   const auto values = most_values(lowered, found);
-  registers.beside = registers_of_compiler(lowered, found, rows, values);
-  registers.needed = values + registers.beside;
-  if (registers.needed > registers.most)
+  found.registers_beside = registers_of_compiler(lowered, found, rows, values);
+  found.registers = values + found.registers_beside;
+  if (found.registers > found.most_registers)
     throw Infeasible{
-        .reason = fmt::format("a thread would need {} registers, and has at most {}", registers.needed, registers.most),
+        .reason =
+            fmt::format("a thread would need {} registers, and has at most {}", found.registers, found.most_registers),
         .shorten = longest_first(found),
-        .by_warps = registers.most < (lowered.by_warpgroups() ? most_warpgroup_registers : most_lane_registers)};
-  find_residents(registers, lowered, found);
-  return registers;
+        .by_warps = found.most_registers < (lowered.by_warpgroups() ? most_warpgroup_registers : most_lane_registers)};
+  find_residents(found, lowered);
 }
 
 }  // namespace napkin

@@ -18,11 +18,11 @@ std::vector<const For*> pipelined_loops(const Lowered& lowered, const Tiles& til
   });
   return loops;
 }
-void set_stages(SharedMemory& memory, std::int64_t stages) {
-  for (const auto* loop : memory.pipelined)
-    for (const auto id : tiles_loaded(loop->body, memory.tiles)) memory.tiles.at(id).copies = stages;
-  memory.bytes = 0;
-  for (const auto& [id, tile] : memory.tiles) memory.bytes += bytes_of(tile, line);
+void set_stages(WarpNest& found, std::int64_t stages) {
+  for (const auto* loop : found.pipelined)
+    for (const auto id : tiles_loaded(loop->body, found.tiles)) found.tiles.at(id).copies = stages;
+  found.shared_bytes = 0;
+  for (const auto& [id, tile] : found.tiles) found.shared_bytes += bytes_of(tile, line);
 }
 
 }  // namespace
@@ -31,26 +31,25 @@ void set_stages(SharedMemory& memory, std::int64_t stages) {
 // computes while it waits for copies. If the tiles do not fit, stages are removed: down to one if the block is alone,
 // otherwise down to two, or to the planned number if that is smaller. If the tiles still do not fit, those that no
 // product reads are no longer staged.
-SharedMemory place_tiles(const Lowered& lowered, const Tiles& tiles) {
-  SharedMemory memory{tiles, pipelined_loops(lowered, tiles)};
+void place_tiles(WarpNest& found, const Lowered& lowered) {
+  found.pipelined = pipelined_loops(lowered, found.tiles);
   const auto room = block_room(lowered), planned = lowered.planned.stages;
   const bool alone = lowered.blocks == 1;
   const auto fewest = alone ? 1 : std::min(wanted_stages, planned);
   auto stages = alone ? std::max(wanted_stages, planned) : planned;
-  set_stages(memory, stages);
-  while (memory.bytes > room && stages > fewest) set_stages(memory, --stages);
-  if (memory.bytes > room) {
-    std::erase_if(memory.tiles, [](const auto& each) { return !each.second.of_products; });
-    set_stages(memory, stages);
+  set_stages(found, stages);
+  while (found.shared_bytes > room && stages > fewest) set_stages(found, --stages);
+  if (found.shared_bytes > room) {
+    std::erase_if(found.tiles, [](const auto& each) { return !each.second.of_products; });
+    set_stages(found, stages);
   }
-  if (memory.bytes > room) throw too_large(lowered, memory.bytes, room);
+  if (found.shared_bytes > room) throw too_large(lowered, found.shared_bytes, room);
   std::int64_t begin = 0;
-  for (auto& [id, tile] : memory.tiles) {
+  for (auto& [id, tile] : found.tiles) {
     tile.begin = begin;
     begin += bytes_of(tile, line);
     if (tile.column) tile.together = tile_alignment(*lowered.nest, lowered.nest->at(id), *tile.column);
   }
-  return memory;
 }
 std::vector<BufferId> tiles_loaded(const LoopBody& block, const Tiles& tiles) {
   std::vector<BufferId> loaded;

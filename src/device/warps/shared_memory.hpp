@@ -5,13 +5,9 @@
 
 namespace napkin {
 
-struct SharedMemory {
-  Tiles tiles;  // with their stages and places
-  std::vector<const For*> pipelined;
-  std::int64_t bytes = 0;
-};
-// Takes tiles. Throws if they do not fit into shared memory with the fewest stages.
-SharedMemory place_tiles(const Lowered&, const Tiles&);
+// Gives the tiles their stages and places, and finds the loops that are pipelined. Throws if the tiles do not fit into
+// shared memory with the fewest stages.
+void place_tiles(WarpNest&, const Lowered&);
 
 // The tiles that a block loads itself.
 std::vector<BufferId> tiles_loaded(const LoopBody&, const Tiles&);
