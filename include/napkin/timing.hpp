@@ -89,6 +89,8 @@ enum class Overlap : std::uint8_t {
 };
 std::string_view name(Overlap);
 std::string_view words(Overlap);  // "ping-pong of two"
+// True for ping-pong, in which warpgroups use the matrix units one after another.
+bool in_turn(Overlap);
 
 // One way to overlap the columns of an iteration.
 struct Pipelining {

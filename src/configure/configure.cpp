@@ -21,7 +21,10 @@ namespace {
 class Describing {
  public:
   Describing(const LaunchConfigs& configs, const Hardware& hardware, Model model)
-      : configs_(configs), mainloop_(configs.mainloop()), hardware_(hardware), model_(model) {}
+      : configs_(configs),
+        mainloop_(configs.mainloop()),
+        hardware_(hardware),
+        path_{mainloop_, hardware, model, configs.has_cache()} {}
 
   Configuration run(const LaunchConfig& config) const {
     Configuration made;
@@ -48,7 +51,7 @@ class Describing {
     made.resources = resources(config.clocks);
     made.bound = config.clocks.slowest;
     made.bandwidth = check(config);
-    made.clusters = clusters(mainloop_, hardware_, model_, configs_.has_cache());
+    made.clusters = path_.clusters();
     if (configs_.has_cache()) made.rasters = rasters(mainloop_, hardware_);
     return made;
   }
@@ -71,9 +74,9 @@ class Describing {
     if (warpgroups < 1 || config.clocks.bound <= 0) return std::nullopt;
     const auto rows = static_cast<double>(mainloop_.lengths[mainloop_.row.index]);
     double by_row = 0, shared = 0;
-    const auto neighbours = fastest_neighbours(mainloop_, hardware_, model_, configs_.has_cache());
+    const auto neighbours = path_.fastest_neighbours();
     for (const auto id : mainloop_.streamed) {
-      const auto seconds = way_in(mainloop_, id, neighbours, hardware_, model_, configs_.has_cache()).seconds();
+      const auto seconds = path_.way_in(id, neighbours).seconds();
       (mainloop_.has_row(id) ? by_row : shared) += mainloop_.has_row(id) ? seconds / rows : seconds;
     }
     BandwidthCheck made;
@@ -92,7 +95,7 @@ class Describing {
   const LaunchConfigs& configs_;
   const Mainloop& mainloop_;
   const Hardware& hardware_;
-  Model model_;
+  CorePath path_;
 };
 
 // Returns why memories down to the cores cannot hold a partition; empty if they can. Registers are left to the launch.

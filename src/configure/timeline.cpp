@@ -108,8 +108,7 @@ std::vector<Pipelining::Event> timeline(const Mainloop& mainloop, const Iteratio
   auto all = copies(clocks);
   const double waited = overlap == Overlap::none && !all.empty() ? all.back().end_s : 0;
   auto warpgroup = alone(mainloop, clocks, overlap, waited);
-  const bool turns = overlap == Overlap::ping_pong_of_two || overlap == Overlap::ping_pong_of_three;
-  if (turns && !warpgroup.empty())
+  if (in_turn(overlap) && !warpgroup.empty())
     warpgroup =
         Turns(std::move(warpgroup), overlap == Overlap::ping_pong_of_two ? 2 : 3, clocks.handover).run(under_way);
   all.insert(all.end(), warpgroup.begin(), warpgroup.end());

@@ -48,6 +48,13 @@ struct IterationClocks {
   IterationClocks in_last_round() const;
   IterationClocks without_waits() const;
 };
+// A mainloop on the cores of a machine: how the rows of a block are divided, and the model of the machine.
+struct OnCore {
+  const Mainloop& mainloop;
+  const RowDivision& warpgroup;
+  const Hardware& hardware;
+  Model model;
+};
 // Properties of the whole launch that an iteration depends on.
 struct OfLaunch {
   double last_round = 1;            // the share of the cores that have a block in the last round
@@ -57,7 +64,6 @@ struct OfLaunch {
 // `cached`: tiles that several blocks read at once come from memory once. Detail::least: totals as if all instructions
 // were full and all rows of a block shared what one of them reads.
 enum class Detail : std::uint8_t { totals, columns, least };
-IterationClocks clocks_of(const Mainloop&, const RowDivision&, const Passage&, const OfLaunch&, const Hardware&,
-                          Model rates, bool cached, Detail = Detail::totals);
+IterationClocks clocks_of(const OnCore&, const Passage&, const OfLaunch&, bool cached, Detail = Detail::totals);
 
 }  // namespace napkin

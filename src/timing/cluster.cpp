@@ -49,90 +49,77 @@ std::vector<Neighbours> neighbours_of(const Mainloop& mainloop, const Hardware& 
   return all;
 }
 
-Passage way_in(const Mainloop& mainloop, BufferId tile, const Neighbours& neighbours, const Hardware& hardware,
-               Model rates, bool cached) {
+double CorePath::seconds(double bytes, const Rate& rate) const {
+  return seconds_at(bytes, rate, hardware.total(mainloop.core), rates);
+}
+
+const Rate* CorePath::nearest() const {
+  if (const auto* cache = cached ? cache_of(mainloop, hardware) : nullptr) return &*cache->bandwidth;
+  const auto& bandwidth = hardware.levels[mainloop.core].bandwidth;
+  return bandwidth ? &*bandwidth : nullptr;
+}
+
+Passage CorePath::way_in(BufferId tile, const Neighbours& neighbours) const {
   const auto& bandwidth = hardware.levels[mainloop.core].bandwidth;
   if (!bandwidth) return {};
-  const auto cores = hardware.total(mainloop.core);
   const auto bytes = mainloop.moved(tile, cached);
   const bool shared = neighbours.along && !moves(mainloop.nest->at(tile).at, *neighbours.along);
   const double part = shared ? 1 / static_cast<double>(neighbours.blocks) : 1;
   const bool read = shared && !neighbours.multicast;
-  const double across = read ? seconds_at(bytes * (1 - part), *neighbours.across, cores, rates) : 0;
-  const double arriving = shared && !read ? seconds_at(bytes, *neighbours.multicast, cores, rates) : 0;
-  const auto* cache = cached ? cache_of(mainloop, hardware) : nullptr;
-  const double itself =
-      std::max(arriving, seconds_at(bytes * part, cache ? *cache->bandwidth : *bandwidth, cores, rates));
-  if (!cache) return {across, itself, itself};
-  return {across, seconds_at(bytes * first_readers(mainloop, tile, hardware), *bandwidth, cores, rates), itself};
+  const double across = read ? seconds(bytes * (1 - part), *neighbours.across) : 0;
+  const double arriving = shared && !read ? seconds(bytes, *neighbours.multicast) : 0;
+  const auto* rate = nearest();
+  const double itself = std::max(arriving, seconds(bytes * part, *rate));
+  if (rate == &*bandwidth) return {across, itself, itself};
+  return {across, seconds(bytes * first_readers(mainloop, tile, hardware), *bandwidth), itself};
 }
 
-Passage way_out(const Mainloop& mainloop, BufferId output, const Hardware& hardware, Model rates, bool cached) {
+Passage CorePath::way_out(BufferId output) const {
   const auto& bandwidth = hardware.levels[mainloop.core].bandwidth;
   if (!bandwidth) return {};
-  const auto cores = hardware.total(mainloop.core);
   const auto bytes = mainloop.moved(output, cached);
-  const auto* cache = cached ? cache_of(mainloop, hardware) : nullptr;
-  return {0, seconds_at(bytes, *bandwidth, cores, rates),
-          seconds_at(bytes, cache ? *cache->bandwidth : *bandwidth, cores, rates)};
+  return {0, seconds(bytes, *bandwidth), seconds(bytes, *nearest())};
 }
 
-namespace {
-
 // Returns the way in of all tiles that every iteration loads, and of those that only some iterations load.
-Passage tiles_in(const Mainloop& mainloop, const Neighbours& neighbours, const Hardware& hardware, Model rates,
-                 bool cached) {
+Passage CorePath::tiles_in(const Neighbours& neighbours) const {
   Passage all;
-  for (const auto tile : mainloop.streamed) all.add(way_in(mainloop, tile, neighbours, hardware, rates, cached));
+  for (const auto tile : mainloop.streamed) all.add(way_in(tile, neighbours));
   for (const auto& edge : mainloop.edges)
-    if (edge.reloaded) all.add(way_in(mainloop, edge.buffer, neighbours, hardware, rates, cached), edge.around.times);
+    if (edge.reloaded) all.add(way_in(edge.buffer, neighbours), edge.around.times);
   return all;
 }
 
-// Returns the seconds to load all tiles of an iteration while all cores load theirs.
-double copy_seconds(const Mainloop& mainloop, const Neighbours& neighbours, const Hardware& hardware, Model rates,
-                    bool cached) {
-  return tiles_in(mainloop, neighbours, hardware, rates, cached).seconds();
-}
-
 // True if siblings may save time: their bandwidth or multicast rate must exceed the bandwidth from above.
-bool saves(const Sibling& sibling, const Mainloop& mainloop, const Hardware& hardware) {
-  const auto& bandwidth = hardware.levels[mainloop.core].bandwidth;
-  const auto* cache = cache_of(mainloop, hardware);
-  if (sibling.level != hardware.levels[mainloop.core].name || !bandwidth) return false;
-  const double above = (cache ? *cache->bandwidth : *bandwidth).peak();
+bool CorePath::gains(const Sibling& sibling) const {
+  if (sibling.level != hardware.levels[mainloop.core].name || !hardware.levels[mainloop.core].bandwidth) return false;
+  const double above = nearest()->peak();
   const auto faster = [&](const auto& one) { return one.second.peak() > above; };
   return std::ranges::any_of(sibling.bandwidth, faster) || std::ranges::any_of(sibling.multicast, faster);
 }
 
-}  // namespace
-
-Neighbours fastest_neighbours(const Mainloop& mainloop, const Hardware& hardware, Model rates, bool cached) {
+Neighbours CorePath::fastest_neighbours() const {
   Neighbours best;
-  const auto any = [&](const Sibling& sibling) { return saves(sibling, mainloop, hardware); };
+  const auto any = [&](const Sibling& sibling) { return gains(sibling); };
   if (!cached || std::ranges::none_of(hardware.siblings, any)) return best;  // not cached: the ideal model
-  double least = copy_seconds(mainloop, best, hardware, rates, cached);
-  for (const auto& one : neighbours_of(mainloop, hardware)) {
-    const double seconds = copy_seconds(mainloop, one, hardware, rates, cached);
-    if (seconds < least * (1 - 1e-9)) best = one, least = seconds;
-  }
+  double least = copy_seconds(best);
+  for (const auto& one : neighbours_of(mainloop, hardware))
+    if (const double seconds = copy_seconds(one); seconds < least * (1 - 1e-9)) best = one, least = seconds;
   return best;
 }
 
-Passage passage_of(const Mainloop& mainloop, const Hardware& hardware, Model rates, bool cached) {
-  const auto neighbours = fastest_neighbours(mainloop, hardware, rates, cached);
-  auto all = tiles_in(mainloop, neighbours, hardware, rates, cached);
+Passage CorePath::of_iteration() const {
+  auto all = tiles_in(fastest_neighbours());
   for (const auto& edge : mainloop.edges)
-    if (edge.inside) all.add(way_out(mainloop, edge.buffer, hardware, rates, cached));
+    if (edge.inside) all.add(way_out(edge.buffer));
   return all;
 }
 
-std::vector<Cluster> clusters(const Mainloop& mainloop, const Hardware& hardware, Model model, bool cached) {
-  const auto chosen = fastest_neighbours(mainloop, hardware, model, cached);
+std::vector<Cluster> CorePath::clusters() const {
+  const auto chosen = fastest_neighbours();
   std::vector<Cluster> all;
   for (const auto& one : neighbours_of(mainloop, hardware))
-    all.push_back({one.blocks, one.along ? mainloop.diagram().at(*one.along).name : "",
-                   copy_seconds(mainloop, one, hardware, model, cached),
+    all.push_back({one.blocks, one.along ? mainloop.diagram().at(*one.along).name : "", copy_seconds(one),
                    one.along == chosen.along && one.blocks == chosen.blocks});
   return all.size() > 1 ? all : std::vector<Cluster>();
 }

@@ -35,19 +35,35 @@ struct Passage {
     across += times * other.across, memory += times * other.memory, core += times * other.core;
   }
 };
-// The passage of a tile into the core. `cached`: on a chip, where tiles that several blocks read at once come from
-// memory once.
-Passage way_in(const Mainloop&, BufferId tile, const Neighbours&, const Hardware&, Model rates, bool cached);
-// The passage of an output. All of it goes to memory, through the cache if there is one.
-Passage way_out(const Mainloop&, BufferId output, const Hardware&, Model rates, bool cached);
 
-// The neighbours with which the tiles of an iteration arrive soonest; a single block if that is no slower, and in the
-// ideal model.
-Neighbours fastest_neighbours(const Mainloop&, const Hardware&, Model rates, bool cached);
+// The way between a core and the level above. `cached`: on a chip, where tiles that several blocks read at once come
+// from memory once.
+struct CorePath {
+  const Mainloop& mainloop;
+  const Hardware& hardware;
+  Model rates;
+  bool cached;
 
-// The passage of all tiles and outputs of an iteration, with the fastest neighbours. It does not depend on warpgroups.
-Passage passage_of(const Mainloop&, const Hardware&, Model rates, bool cached);
+  // The passage of a tile into the core, and of an output. All of an output goes to memory, through the cache if there
+  // is one.
+  Passage way_in(BufferId tile, const Neighbours&) const;
+  Passage way_out(BufferId output) const;
+  // The passage of all tiles and outputs of an iteration, with the fastest neighbours. It does not depend on
+  // warpgroups.
+  Passage of_iteration() const;
+  // The neighbours with which the tiles of an iteration arrive soonest; a single block if that is no slower, and in the
+  // ideal model.
+  Neighbours fastest_neighbours() const;
+  std::vector<Cluster> clusters() const;
+  // The bandwidth that the core sees: that of the cache if there is one; null if the profile has none.
+  const Rate* nearest() const;
 
-std::vector<Cluster> clusters(const Mainloop&, const Hardware&, Model, bool cached);
+ private:
+  Passage tiles_in(const Neighbours&) const;
+  // Seconds to load all tiles of an iteration while all cores load theirs.
+  double copy_seconds(const Neighbours& neighbours) const { return tiles_in(neighbours).seconds(); }
+  double seconds(double bytes, const Rate& rate) const;
+  bool gains(const Sibling&) const;
+};
 
 }  // namespace napkin

@@ -98,7 +98,7 @@ LaneRegisters::Column LaneRegisters::column(const Held& held) const {
   made.inside = std::ranges::any_of(mainloop_.columns, [&](const auto& one) { return one.compute == held.compute; });
   const auto is_computed = [&](BufferId id) {
     const auto makes = [&](const MainloopOperation& one) { return one.compute->to == id; };
-    return std::ranges::any_of(mainloop_.columns, makes) || std::ranges::any_of(mainloop_.outside, makes);
+    return mainloop_.any(makes);
   };
   std::ranges::copy_if(held.buffers, std::back_inserter(made.alive), is_computed);
   return made;

@@ -19,8 +19,7 @@ double last_round(const Demand&);
 
 // `ideal` are the clocks at datasheet rates. `ideal_s` is the time of a machine on which no part waits for another; the
 // losses add up from there. Without Detail::columns there are no losses.
-Launch launch_of(const Mainloop&, const RowDivision&, const Pipelining& chosen, const IterationClocks& now,
-                 const IterationClocks& ideal, const Demand&, double ideal_s, const Hardware&, Model,
-                 Detail = Detail::totals);
+Launch launch_of(const OnCore&, const Pipelining& chosen, const IterationClocks& now, const IterationClocks& ideal,
+                 const Demand&, double ideal_s, Detail = Detail::totals);
 
 }  // namespace napkin

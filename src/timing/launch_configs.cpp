@@ -74,7 +74,7 @@ LaunchConfig LaunchConfigs::best(const Demand& demand) const {
 
 LaunchConfig LaunchConfigs::best_of_warpgroups(const Demand& demand) const {
   std::optional<LaunchConfig> found;
-  const auto passage = passage_of(mainloop_, hardware_, model_, has_cache());
+  const auto passage = this->passage(model_);
   for (const auto& warpgroup : warpgroups()) {
     if (found && !has_registers(warpgroup)) break;
     auto made = config(warpgroup, passage, demand, Detail::totals);
@@ -144,19 +144,18 @@ OfLaunch LaunchConfigs::of_launch(const Demand& demand) const {
 }
 
 LaunchConfig LaunchConfigs::config(const RowDivision& warpgroup, const Demand& demand, Detail detail) const {
-  return config(warpgroup, passage_of(mainloop_, hardware_, model_, has_cache()), demand, detail);
+  return config(warpgroup, passage(model_), demand, detail);
 }
 
 LaunchConfig LaunchConfigs::config(const RowDivision& warpgroup, const Passage& passage, const Demand& demand,
                                    Detail detail) const {
-  LaunchConfig made{
-      warpgroup, clocks_of(mainloop_, warpgroup, passage, of_launch(demand), hardware_, model_, has_cache(), detail),
-      {},        {},
-      0,         0};
+  LaunchConfig made;
+  made.warpgroup = warpgroup;
+  made.clocks = clocks_of(on(warpgroup), passage, of_launch(demand), has_cache(), detail);
   if (detail == Detail::columns)
-    made.ideal = clocks_of(mainloop_, warpgroup, passage_of(mainloop_, hardware_, Model::ideal, has_cache()), {},
-                           hardware_, Model::ideal, has_cache());
-  made.pipelinings = pipelinings(mainloop_, warpgroup, made.clocks, variables_, lanes_, hardware_, model_,
+    made.ideal =
+        clocks_of({mainloop_, warpgroup, hardware_, Model::ideal}, this->passage(Model::ideal), {}, has_cache());
+  made.pipelinings = pipelinings(on(warpgroup), made.clocks, variables_, lanes_,
                                  static_cast<std::int64_t>(std::ceil(demand.per_core)), detail);
   made.keeps = mainloop_.keeps;
   choose(made, demand);
@@ -181,14 +180,12 @@ void LaunchConfigs::choose(LaunchConfig& config, const Demand& demand) const {
 Launch LaunchConfigs::launch(const LaunchConfig& config, const Demand& demand, double ideal_s, Detail detail) const {
   if (&as(config) != this) return keeping_->launch(config, demand, ideal_s, detail);
   const auto& ideal = config.ideal ? *config.ideal : config.clocks;
-  return launch_of(mainloop_, config.warpgroup, config.chosen(), config.clocks, ideal, demand, ideal_s, hardware_,
-                   model_, detail);
+  return launch_of(on(config.warpgroup), config.chosen(), config.clocks, ideal, demand, ideal_s, detail);
 }
 
 IterationClocks LaunchConfigs::least(const Demand& demand) const {
   const auto rows = mainloop_.lengths[mainloop_.row.index];
-  return clocks_of(mainloop_, {rows, 1, 1, rows}, passage_of(mainloop_, hardware_, model_, has_cache()),
-                   {last_round(demand), 0}, hardware_, model_, has_cache(), Detail::least);
+  return clocks_of(on({rows, 1, 1, rows}), passage(model_), {last_round(demand), 0}, has_cache(), Detail::least);
 }
 
 std::optional<ResidentOperands> kept(const LaunchConfigs& configs, const LaunchConfig& config, const Demand& demand) {

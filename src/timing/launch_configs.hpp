@@ -65,6 +65,8 @@ class LaunchConfigs {
   bool has_registers(const RowDivision&) const;
   LaunchConfig config(const RowDivision&, const Passage&, const Demand&, Detail) const;
   OfLaunch of_launch(const Demand&) const;
+  OnCore on(const RowDivision& warpgroup) const { return {mainloop_, warpgroup, hardware_, model_}; }
+  Passage passage(Model rates) const { return CorePath{mainloop_, hardware_, rates, has_cache()}.of_iteration(); }
   RowDivision division_of(std::int64_t rows, std::int64_t each) const;
   void choose(LaunchConfig&, const Demand&) const;
 

@@ -23,7 +23,6 @@ std::int64_t warpgroups_needed(Overlap overlap) {
          : overlap == Overlap::ping_pong_of_two || overlap == Overlap::co_resident ? 2
                                                                                    : 1;
 }
-bool in_turn(Overlap overlap) { return overlap == Overlap::ping_pong_of_two || overlap == Overlap::ping_pong_of_three; }
 
 // True if rows are aligned for asynchronous copies.
 bool copies_ahead(const Mainloop& mainloop) {
@@ -84,17 +83,11 @@ LaneRegisters::Order order_of(Overlap overlap) {
                                              : LaneRegisters::Order::text;
 }
 
-class Fitting {
+class Fitting : OnCore {
  public:
-  Fitting(const Mainloop& mainloop, const RowDivision& warpgroup, const IterationClocks& clocks,
-          const Variables& variables, const LaneRegisters& lanes, const Hardware& hardware, Model model,
+  Fitting(const OnCore& on, const IterationClocks& clocks, const Variables& variables, const LaneRegisters& lanes,
           std::int64_t most_blocks)
-      : mainloop_(mainloop),
-        warpgroup_(warpgroup),
-        clocks_(clocks),
-        hardware_(hardware),
-        model_(model),
-        most_blocks_(most_blocks) {
+      : OnCore(on), clocks_(clocks), most_blocks_(most_blocks) {
     for (const bool within : {false, true}) bytes_[within] = variables.register_bytes(warpgroup, within);
     for (const auto order :
          {LaneRegisters::Order::text, LaneRegisters::Order::in_turn, LaneRegisters::Order::intra_warpgroup})
@@ -112,10 +105,10 @@ class Fitting {
     made.warpgroup_register_bytes = bytes_[overlap == Overlap::intra_warpgroup];
     made.stages = stages;
     const auto tiles = stages * streamed_.all + kept_.all + barriers(stages);
-    made.shared_bytes = model_ == Model::ideal ? tiles + leaving_.all : std::max(tiles, leaving_.all);
+    made.shared_bytes = model == Model::ideal ? tiles + leaving_.all : std::max(tiles, leaving_.all);
     by_bytes(made, stages);
     by_allocation(made, overlap);
-    made.latency_s = least_iteration(mainloop_, warpgroup_, made, blocks_there(made), clocks_, hardware_, model_);
+    made.latency_s = least_iteration(*this, made, blocks_there(made), clocks_);
     made.unevenness = unevenness(made);
     return made;
   }
@@ -123,7 +116,7 @@ class Fitting {
   // outputs staged beside the tiles. Ping-pong does not overlap within each warpgroup as well: with both, kernels took
   // longer on a device (docs/measured.md).
   void fill(Pipelining& made) const {
-    if (!mainloop_.issues_together() || made.overlap == Overlap::none) return;
+    if (!mainloop.issues_together() || made.overlap == Overlap::none) return;
     constexpr std::int64_t most_stages = 4;
     const auto there = blocks_there(made);
     while (made.stages < most_stages) {
@@ -136,13 +129,13 @@ class Fitting {
   }
   bool has_room_for_results(const Pipelining& made) const {
     return static_cast<double>(made.stages * streamed_.all + kept_.all + leaving_.all + barriers(made.stages)) <=
-           hardware_.levels[mainloop_.core].room();
+           hardware.levels[mainloop.core].room();
   }
   // Returns how many warpgroups or blocks overlap, from the resident blocks that fit and exist. The paper's model
   // counts the warpgroups that fit.
   std::int64_t overlapping(const Pipelining& made) const {
-    return model_ == Model::ideal ? made.occupancy.warpgroups
-                                  : napkin::overlapping(made.overlap, blocks_there(made), warpgroup_);
+    return model == Model::ideal ? made.occupancy.warpgroups
+                                 : napkin::overlapping(made.overlap, blocks_there(made), warpgroup);
   }
 
  private:
@@ -150,10 +143,10 @@ class Fitting {
   // matrix units and lanes for its warps. Rounds of as many blocks as fit at once are followed by a round of the
   // remaining blocks.
   double unevenness(const Pipelining& made) const {
-    if (model_ == Model::ideal || mainloop_.issues_together()) return 1;
-    const auto partitions = whole(hardware_.limits.register_partitions, 1);
-    const auto of_warp = std::max<std::int64_t>(1, warpgroup_.held / warpgroup_.warps);
-    const auto of_block = (mainloop_.lengths[mainloop_.row.index] + of_warp - 1) / of_warp;
+    if (model == Model::ideal || mainloop.issues_together()) return 1;
+    const auto partitions = whole(hardware.limits.register_partitions, 1);
+    const auto of_warp = std::max<std::int64_t>(1, warpgroup.held / warpgroup.warps);
+    const auto of_block = (mainloop.lengths[mainloop.row.index] + of_warp - 1) / of_warp;
     const auto at_once = std::max<std::int64_t>(1, blocks_there(made)), all = std::max(at_once, most_blocks_);
     const auto busiest =
         all / at_once * round_up(of_block * at_once, partitions) + round_up(of_block * (all % at_once), partitions);
@@ -163,43 +156,43 @@ class Fitting {
   // stream together has one empty barrier.
   std::int64_t barriers(std::int64_t stages) const {
     constexpr std::int64_t bytes = 8;
-    if (model_ == Model::ideal || !mainloop_.issues_together()) return 0;
-    return bytes * (stages * (std::ssize(mainloop_.streamed) + 1) + 2 * std::ssize(mainloop_.tiles));
+    if (model == Model::ideal || !mainloop.issues_together()) return 0;
+    return bytes * (stages * (std::ssize(mainloop.streamed) + 1) + 2 * std::ssize(mainloop.tiles));
   }
   std::int64_t blocks_there(const Pipelining& made) const { return std::min(made.occupancy.blocks, most_blocks_); }
   void by_bytes(Pipelining& made, std::int64_t stages) const {
-    const auto block = static_cast<double>(stages * streamed_.block + kept_.block + leaving_.block);
-    const auto warpgroup = static_cast<double>(stages * streamed_.warpgroup + kept_.warpgroup + leaving_.warpgroup);
+    const auto of_block = static_cast<double>(stages * streamed_.block + kept_.block + leaving_.block);
+    const auto of_warpgroup = static_cast<double>(stages * streamed_.warpgroup + kept_.warpgroup + leaving_.warpgroup);
     auto& occupancy = made.occupancy;
-    const auto registers = assumed(hardware_.limits.registers_per_sm, 0) * 4;
+    const auto registers = assumed(hardware.limits.registers_per_sm, 0) * 4;
     const auto bytes = static_cast<double>(std::max<std::int64_t>(1, made.warpgroup_register_bytes));
     occupancy.warpgroups_by_registers = registers / bytes;
-    occupancy.warps_by_registers = occupancy.warpgroups_by_registers * static_cast<double>(warpgroup_.warps);
-    const auto left = std::max(0.0, hardware_.levels[mainloop_.core].room() - block);
-    occupancy.warpgroups_by_shared = warpgroup > 0 ? left / warpgroup
-                                     : left > 0    ? occupancy.warpgroups_by_registers
-                                                   : 0;
+    occupancy.warps_by_registers = occupancy.warpgroups_by_registers * static_cast<double>(warpgroup.warps);
+    const auto left = std::max(0.0, hardware.levels[mainloop.core].room() - of_block);
+    occupancy.warpgroups_by_shared = of_warpgroup > 0 ? left / of_warpgroup
+                                     : left > 0       ? occupancy.warpgroups_by_registers
+                                                      : 0;
     occupancy.warpgroups = static_cast<std::int64_t>(
         std::floor(std::min(occupancy.warpgroups_by_shared, occupancy.warpgroups_by_registers)));
   }
   void by_allocation(Pipelining& made, Overlap overlap) const {
-    const auto by_bytes = registers_of_thread(made.warpgroup_register_bytes, warpgroup_, hardware_);
-    made.occupancy.warps_by_these_registers = warps_at(by_bytes, hardware_);
-    const auto registers = model_ == Model::ideal ? by_bytes : registers_[static_cast<std::size_t>(order_of(overlap))];
+    const auto by_bytes = registers_of_thread(made.warpgroup_register_bytes, warpgroup, hardware);
+    made.occupancy.warps_by_these_registers = warps_at(by_bytes, hardware);
+    const auto registers = model == Model::ideal ? by_bytes : registers_[static_cast<std::size_t>(order_of(overlap))];
     made.occupancy.registers_per_thread = registers;
-    BlockNeeds needs{warpgroup_.warps * warpgroup_.warpgroups, registers, made.shared_bytes};
-    const auto most = whole(hardware_.limits.registers_per_thread, 255);
-    const auto warpgroups = warpgroup_.warpgroups;
-    const bool copied = (overlap != Overlap::none || model_ == Model::machine) && mainloop_.issues_together();
-    const bool too_many = copied && registers > shares_of_warpgroups(warpgroups, 1, hardware_).lanes;
+    BlockNeeds needs{warpgroup.warps * warpgroup.warpgroups, registers, made.shared_bytes};
+    const auto most = whole(hardware.limits.registers_per_thread, 255);
+    const auto warpgroups = warpgroup.warpgroups;
+    const bool copied = (overlap != Overlap::none || model == Model::machine) && mainloop.issues_together();
+    const bool too_many = copied && registers > shares_of_warpgroups(warpgroups, 1, hardware).lanes;
     if (too_many) needs.registers_per_thread = most + 1;
     if (copied && !too_many) {
-      needs.warps += warpgroup_.warps;
+      needs.warps += warpgroup.warps;
       needs.registers_per_thread =
           (registers_of_copy_warpgroup + warpgroups * registers + warpgroups) / (warpgroups + 1);
     }
-    const auto excess = model_ == Model::machine ? excess_of(mainloop_) : std::nullopt;
-    const auto fit = excess ? Residents{0, std::string(excess->of)} : residents(needs, hardware_);
+    const auto excess = model == Model::machine ? excess_of(mainloop) : std::nullopt;
+    const auto fit = excess ? Residents{0, std::string(excess->of)} : residents(needs, hardware);
     made.occupancy.blocks = fit.blocks;
     made.occupancy.warps = fit.blocks * needs.warps;
     made.occupancy.limited_by = fit.limited_by;
@@ -208,18 +201,13 @@ class Fitting {
   // Bytes of tiles: of those that all warpgroups share, of the parts of one warpgroup, and of all tiles of the block.
   struct Bytes {
     std::int64_t block = 0, warpgroup = 0, all = 0;
-    void add(const Mainloop& mainloop, BufferId id, const RowDivision& divided) {
-      (mainloop.has_row(id) ? warpgroup : block) +=
-          mainloop.values(id, divided.rows) * row(mainloop.nest->at(id).type).bytes;
-      all += mainloop.bytes(id);
+    void add(const Mainloop& loop, BufferId id, const RowDivision& divided) {
+      (loop.has_row(id) ? warpgroup : block) += loop.values(id, divided.rows) * row(loop.nest->at(id).type).bytes;
+      all += loop.bytes(id);
     }
   };
 
-  const Mainloop& mainloop_;
-  const RowDivision& warpgroup_;
   const IterationClocks& clocks_;
-  const Hardware& hardware_;
-  Model model_;
   std::int64_t most_blocks_;
   std::array<std::int64_t, 2> bytes_{};      // of a warpgroup; without and with intra-warpgroup overlap
   std::array<std::int64_t, 3> registers_{};  // of a lane, by order; in the machine's model only
@@ -247,8 +235,8 @@ std::int64_t registers_of_lane(const Variables& variables, const LaneRegisters& 
 // waits for the next tiles, and it holds its own stage until it has ended. Then that stage is filled again: after the
 // first latency, the load shares the cache's bandwidth with the loads of other cores. How many of them load at that
 // time follows from the share of time that a core itself spends loading.
-double waits_for_tiles(const Mainloop& mainloop, const Pipelining& made, std::int64_t blocks,
-                       const IterationClocks& clocks, const Hardware& hardware, Model model) {
+double waits_for_tiles(const OnCore& on, const Pipelining& made, std::int64_t blocks, const IterationClocks& clocks) {
+  const auto& [mainloop, warpgroup, hardware, model] = on;
   const auto& latency = hardware.levels[mainloop.core].latency_clocks;
   const auto* tensor = hardware.find(Unit::tensor);
   if (model == Model::ideal || mainloop.streamed.empty() || !latency || !tensor->clock_hz) return 0;
@@ -262,10 +250,8 @@ double waits_for_tiles(const Mainloop& mainloop, const Pipelining& made, std::in
   return seconds / static_cast<double>(at_once);
 }
 
-double least_iteration(const Mainloop& mainloop, const RowDivision& rows, const Pipelining& made, std::int64_t blocks,
-                       const IterationClocks& clocks, const Hardware& hardware, Model model) {
-  return std::max(waits_for_tiles(mainloop, made, blocks, clocks, hardware, model),
-                  waits_for_instructions(mainloop, rows, made, blocks, clocks, hardware));
+double least_iteration(const OnCore& on, const Pipelining& made, std::int64_t blocks, const IterationClocks& clocks) {
+  return std::max(waits_for_tiles(on, made, blocks, clocks), waits_for_instructions(on, made, blocks, clocks));
 }
 
 double step_seconds(Overlap overlap, const IterationClocks& clocks, std::int64_t overlapping) {
@@ -293,11 +279,10 @@ std::int64_t overlapping(Overlap overlap, std::int64_t blocks, const RowDivision
   return overlap == Overlap::co_resident ? blocks : blocks * warpgroup.warpgroups;
 }
 
-std::vector<Pipelining> pipelinings(const Mainloop& mainloop, const RowDivision& warpgroup,
-                                    const IterationClocks& clocks, const Variables& variables,
-                                    const LaneRegisters& lanes, const Hardware& hardware, Model model,
-                                    std::int64_t most_blocks, Detail detail) {
-  const Fitting fitting(mainloop, warpgroup, clocks, variables, lanes, hardware, model, most_blocks);
+std::vector<Pipelining> pipelinings(const OnCore& on, const IterationClocks& clocks, const Variables& variables,
+                                    const LaneRegisters& lanes, std::int64_t most_blocks, Detail detail) {
+  const auto& [mainloop, warpgroup, hardware, model] = on;
+  const Fitting fitting(on, clocks, variables, lanes, most_blocks);
   std::vector<Pipelining> all;
   all.reserve(6);
   for (const auto overlap : {Overlap::none, Overlap::multistage, Overlap::co_resident, Overlap::intra_warpgroup,
@@ -325,6 +310,8 @@ std::vector<Pipelining> pipelinings(const Mainloop& mainloop, const RowDivision&
   }
   return all;
 }
+
+bool in_turn(Overlap overlap) { return overlap == Overlap::ping_pong_of_two || overlap == Overlap::ping_pong_of_three; }
 
 std::string_view name(Resource resource) {
   constexpr std::string_view names[] = {"tensor", "fma", "sfu", "shared", "copy"};

@@ -7,8 +7,8 @@ namespace napkin {
 
 // Every overlap for one way to divide the rows, if a core gets at most `most_blocks` blocks of the launch. With
 // Detail::totals, without overlaps that are impossible on this machine.
-std::vector<Pipelining> pipelinings(const Mainloop&, const RowDivision&, const IterationClocks&, const Variables&,
-                                    const LaneRegisters&, const Hardware&, Model, std::int64_t most_blocks, Detail);
+std::vector<Pipelining> pipelinings(const OnCore&, const IterationClocks&, const Variables&, const LaneRegisters&,
+                                    std::int64_t most_blocks, Detail);
 // The registers of a thread if the arrays of a warpgroup need this number of bytes, as the paper counts.
 std::int64_t registers_of_thread(std::int64_t warpgroup_bytes, const RowDivision&, const Hardware&);
 // The registers of a lane on a chip, for all rows that instructions hold, as in napkin's kernels; or packed, plus the
@@ -21,8 +21,7 @@ std::int64_t overlapping(Overlap, std::int64_t blocks, const RowDivision&);
 
 // A lower bound of an iteration of one of `blocks` blocks on the core: the time until its tiles arrive, and that of the
 // instructions for which a warp waits.
-double least_iteration(const Mainloop&, const RowDivision&, const Pipelining&, std::int64_t blocks,
-                       const IterationClocks&, const Hardware&, Model);
+double least_iteration(const OnCore&, const Pipelining&, std::int64_t blocks, const IterationClocks&);
 // The time of an iteration if `overlapping` of them share the core.
 double step_seconds(Overlap, const IterationClocks&, std::int64_t overlapping);
 

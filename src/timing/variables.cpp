@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "diagram/contains.hpp"
 #include "loops/pieces.hpp"
 
 namespace napkin {
@@ -30,20 +31,22 @@ Datatype Variables::type_of(BufferId id) const {
 
 Variable Variables::variable(BufferId id, std::int64_t rows) const {
   const auto& buffer = mainloop_.nest->at(id);
-  Variable made{
-      mainloop_.diagram().at(buffer.array).name, mainloop_.shape(id, rows), type_of(id), Place::registers, true, 1, 0};
-  made.bytes = bytes(id, rows);
-  if (in_tensor_memory(id)) made.place = Place::tensor_memory;
-  return made;
+  const auto place = in_tensor_memory(id) ? Place::tensor_memory : Place::registers;
+  return {mainloop_.diagram().at(buffer.array).name,
+          mainloop_.shape(id, rows),
+          type_of(id),
+          place,
+          true,
+          1,
+          bytes(id, rows)};
 }
 std::int64_t Variables::bytes(BufferId id, std::int64_t rows) const {
   return mainloop_.values(id, rows) * row(type_of(id)).bytes;
 }
 
 Variable Variables::variable(const Part& part) const {
-  const auto name = mainloop_.diagram().at(mainloop_.nest->at(part.buffer).array).name;
-  auto place = Place::registers;
-  if (in_tensor_memory(part.buffer)) place = Place::tensor_memory;
+  const auto& name = mainloop_.diagram().at(mainloop_.nest->at(part.buffer).array).name;
+  const auto place = in_tensor_memory(part.buffer) ? Place::tensor_memory : Place::registers;
   return {name + part.note, part.shape, type_of(part.buffer), place, true, 1, bytes(part)};
 }
 std::int64_t Variables::bytes(const Part& part) const {
@@ -100,7 +103,7 @@ bool Variables::outlives(std::size_t column, BufferId id) const {
 std::vector<BufferId> Variables::computed() const {
   std::vector<BufferId> all;
   const auto add = [&](BufferId id) {
-    if (!mainloop_.nest->is_input(id) && std::ranges::find(all, id) == all.end()) all.push_back(id);
+    if (!mainloop_.nest->is_input(id) && !contains(all, id)) all.push_back(id);
   };
   for (const auto& column : mainloop_.columns) {
     for (const auto& read : column.compute->reads) add(read.second);
@@ -219,7 +222,7 @@ std::vector<BufferId> Variables::alive_outside(const MainloopOperation& column) 
   std::vector<BufferId> all;
   const auto add = [&](BufferId id) {
     if (mainloop_.nest->at(id).level == mainloop_.core || mainloop_.nest->is_input(id) || in_tensor_memory(id)) return;
-    if (std::ranges::find(all, id) == all.end()) all.push_back(id);
+    if (!contains(all, id)) all.push_back(id);
   };
   const auto carry = [&](const MainloopOperation& one) {
     if (one.compute->carried) add(*one.compute->carried);

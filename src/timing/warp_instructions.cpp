@@ -78,8 +78,8 @@ double between_products(const Mainloop& mainloop, const RowDivision& rows, const
 
 }  // namespace
 
-void count_warp_instructions(const Mainloop& mainloop, const RowDivision& rows, const Hardware& hardware,
-                             double clock_hz, IterationClocks& clocks) {
+void count_warp_instructions(const OnCore& on, double clock_hz, IterationClocks& clocks) {
+  const auto& [mainloop, rows, hardware, model] = on;
   if (!mainloop.loads_matrices || mainloop.issues_together()) return;
   const auto& levels = hardware.levels;
   const auto latency = [&](std::size_t level) {
@@ -95,9 +95,10 @@ void count_warp_instructions(const Mainloop& mainloop, const RowDivision& rows, 
   clocks.issue = tiles.number * static_cast<double>(warps_of_block(rows)) / partitions_of(hardware) / clock_hz;
 }
 
-double waits_for_instructions(const Mainloop& mainloop, const RowDivision& rows, const Pipelining& made,
-                              std::int64_t blocks, const IterationClocks& clocks, const Hardware& hardware) {
+double waits_for_instructions(const OnCore& on, const Pipelining& made, std::int64_t blocks,
+                              const IterationClocks& clocks) {
   if (clocks.instructions == 0) return 0;
+  const auto& [mainloop, rows, hardware, model] = on;
   const auto& latency = hardware.levels[mainloop.core].latency_clocks;
   const auto partitions = whole(hardware.limits.register_partitions, 1), warps = warps_of_block(rows);
   const double alone = static_cast<double>(round_up(warps, partitions)) / static_cast<double>(warps);

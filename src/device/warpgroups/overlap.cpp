@@ -54,8 +54,6 @@ std::string cut(OverlappedMainloop& step, const Lowered& lowered, const WarpNest
 
 }  // namespace
 
-bool in_turn(Overlap overlap) { return overlap == Overlap::ping_pong_of_two || overlap == Overlap::ping_pong_of_three; }
-
 std::int64_t ping_pong_groups(Overlap overlap, std::int64_t warpgroups) {
   for (std::int64_t some = overlap == Overlap::ping_pong_of_three ? 3 : 2; some <= warpgroups; ++some)
     if (warpgroups % some == 0) return some;

@@ -5,8 +5,6 @@
 
 namespace napkin {
 
-// True for ping-pong, in which warpgroups use the matrix units one after another.
-bool in_turn(Overlap);
 // The least number of warpgroups that may take turns among themselves such that all warpgroups of a block do; 0 if the
 // block has fewer than the overlap names.
 std::int64_t ping_pong_groups(Overlap, std::int64_t warpgroups);

@@ -40,7 +40,7 @@ TileScheduler scheduler_of(const Kernel& fitted, const Hardware& hardware) {
   scheduler.persistent = !skips_tiles(lower(fitted, hardware));
   const auto step = mainloop_of(fitted, hardware);
   if (!step) return scheduler;
-  join(scheduler, fastest_neighbours(*step, hardware, Model::machine, true), fitted);
+  join(scheduler, CorePath{*step, hardware, Model::machine, true}.fastest_neighbours(), fitted);
   for (const auto& visited : best_order(*step, hardware)) {
     // A wire that comes a second time is cut into runs of tiles, one for each tile of the wire between.
     if (contains(scheduler.order, visited.wire))

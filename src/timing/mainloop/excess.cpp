@@ -86,7 +86,7 @@ std::optional<Excess> excess_of(const Mainloop& mainloop) {
   // If napkin emits kernels for the machine, single warps accept column operands that each of them computed as a whole.
   const auto is_repeated = [&](BufferId id) {
     const auto makes = [&](const MainloopOperation& one) { return one.compute->to == id && mainloop.is_repeated(one); };
-    return std::ranges::any_of(mainloop.columns, makes) || std::ranges::any_of(mainloop.outside, makes);
+    return mainloop.any(makes);
   };
   const auto is_computed = [&](const Contraction& made) {
     return !made.columns.staged &&
@@ -105,10 +105,8 @@ std::optional<Excess> excess_of(const Mainloop& mainloop) {
     if (column.contraction && is_too_wide(*column.contraction))
       return Excess{"columns of an instruction", "one instruction computes all columns of a product: choose fewer"};
   }
-  for (const auto* some : {&mainloop.columns, &mainloop.outside})
-    for (const auto& column : *some)
-      if (!column.contraction && !fills_fragments(mainloop, column))
-        return Excess{"axes beside the rows", "fragments have rows and one more axis: take one position of the others"};
+  if (mainloop.any([&](const auto& one) { return !one.contraction && !fills_fragments(mainloop, one); }))
+    return Excess{"axes beside the rows", "fragments have rows and one more axis: take one position of the others"};
   if (mainloop.counts_through_registers)
     return Excess{"tiles of an array in registers", "registers cannot be indexed by a loop: remove the inner stream"};
   if (std::ranges::any_of(mainloop.loops, [&](const For* loop) { return loop->split.wire == mainloop.row; }))

@@ -53,8 +53,7 @@ class Reader {
       if (split.kind == SplitKind::group && split.level > mainloop_.core && !mainloop_.given_row)
         mainloop_.given_row = split.wire;
     sort_tiles(*body.block);
-    for (const auto* columns : {&mainloop_.columns, &mainloop_.outside})
-      for (const auto& column : *columns) align(column);
+    mainloop_.each([&](const MainloopOperation& column) { align(column); });
     for (const auto* tiles : {&mainloop_.streamed, &mainloop_.tiles})
       if (std::ranges::any_of(*tiles, [&](BufferId id) { return is_packed(id); })) mainloop_.row_alignment = 1;
     for (auto& column : mainloop_.columns)
@@ -88,9 +87,7 @@ class Reader {
   void walk(const LoopBody& block, std::vector<const For*>& loops) {
     for (const auto& statement : block.steps) {
       if (const auto* compute = std::get_if<Compute>(&statement.node)) add(*compute, loops, &block == step_body_);
-      if (const auto* load = std::get_if<Load>(&statement.node)) {
-        add_edge(load->to, loops, &block == step_body_);
-      }
+      if (const auto* load = std::get_if<Load>(&statement.node)) add_edge(load->to, loops, &block == step_body_);
       if (const auto* save = std::get_if<Save>(&statement.node)) add_edge(save->from, loops, &block == step_body_);
       const auto* loop = std::get_if<For>(&statement.node);
       if (!loop) continue;
@@ -209,7 +206,7 @@ WireId depth_of(const std::vector<WireId>& over, const Access& operand, const Di
     auto terms = index.terms;
     std::ranges::stable_sort(terms, std::greater(), [](const auto& term) { return std::abs(term.second); });
     for (const auto& [wire, coefficient] : terms)
-      if (std::ranges::find(over, wire) != over.end())
+      if (contains(over, wire))
         if (diagram.size(wire).value_or(1) >= least || diagram.size(depth).value_or(1) < least) depth = wire;
   }
   return depth;
@@ -218,6 +215,8 @@ WireId depth_of(const std::vector<WireId>& over, const Access& operand, const Di
 bool leads(const MainloopOperation& column) {
   return !column.compute->carried && !column.compute->column.repair && column.contraction->rows.staged;
 }
+
+int Mainloop::value_bytes(BufferId id) const { return napkin::row(diagram().at(nest->at(id).array).type).bytes; }
 
 std::int64_t Mainloop::bytes(BufferId id) const {
   return values(id, lengths[row.index]) * napkin::row(nest->at(id).type).bytes;
@@ -231,7 +230,7 @@ int Mainloop::share(BufferId id) const {
 std::int64_t Mainloop::step_bytes(BufferId id) const {
   const auto& volume = volumes[id.index];
   const auto rows = volume.rows > 0 ? std::min(volume.rows, lengths[row.index]) : 1;
-  return volume.beside * rows * napkin::row(diagram().at(nest->at(id).array).type).bytes;
+  return volume.beside * rows * value_bytes(id);
 }
 
 std::vector<std::int64_t> Mainloop::shape(BufferId id, std::int64_t rows) const {
@@ -254,16 +253,12 @@ bool Mainloop::has_loop_of_its_own(BufferId tile) const {
   });
 }
 bool Mainloop::exchanges_bytes(const Contraction& made) const {
-  const auto type = diagram().at(nest->at(made.rows.buffer).array).type;
-  return !made.rows.staged && !made.mixed && napkin::row(type).bytes == 1;
+  return !made.rows.staged && !made.mixed && value_bytes(made.rows.buffer) == 1;
 }
 bool Mainloop::is_repeated(const MainloopOperation& column) const {
   const auto& made = column.compute->column;
-  const auto is_row = [&](WireId wire) { return wire == row; };
   const auto& kept = diagram().at(made.output).wires;
-  if (std::ranges::any_of(kept, is_row) || std::ranges::any_of(made.over, is_row) ||
-      std::ranges::any_of(column.wires, is_row))
-    return false;
+  if (contains(kept, row) || contains(made.over, row) || contains(column.wires, row)) return false;
   return std::ranges::count_if(kept, [&](WireId wire) { return lengths_at(column)[wire.index] > 1; }) == 2;
 }
 bool Mainloop::issues_together() const {

@@ -106,6 +106,16 @@ struct Mainloop {
   std::vector<Volume> volumes;
 
   const Diagram& diagram() const { return nest->scratch; }
+  // Whether something is true of an operation of the mainloop or outside of it, and a call for each of them.
+  template <class Is>
+  bool any(const Is& is) const {
+    return std::ranges::any_of(columns, is) || std::ranges::any_of(outside, is);
+  }
+  template <class Visit>
+  void each(const Visit& visit) {
+    for (auto& column : columns) visit(column);
+    for (auto& column : outside) visit(column);
+  }
   // Output tiles of a block, one after another.
   double output_tiles() const;
   bool keeps_any() const;
@@ -117,6 +127,7 @@ struct Mainloop {
     return column.lengths.empty() ? lengths : column.lengths;
   }
   bool has_row(BufferId id) const { return volumes[id.index].rows > 0; }
+  int value_bytes(BufferId) const;          // of one value, as it is stored
   std::int64_t bytes(BufferId) const;       // of all that the block holds
   std::int64_t step_bytes(BufferId) const;  // of what one iteration reads, as it is stored
   int share(BufferId) const;                // values that share a byte in the array

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "diagram/contains.hpp"
 #include "loops/extents.hpp"
 #include "loops/pieces.hpp"
 #include "loops/walk.hpp"
@@ -78,8 +79,7 @@ bool has_contraction(const MainloopOperation& column) { return column.contractio
 
 // True if the result of the contraction has the wire from only one of the operands.
 bool has_row(const MainloopOperation& column, WireId wire) {
-  return column.factors[0].has(wire) != column.factors[1].has(wire) &&
-         std::ranges::find(column.compute->column.over, wire) == column.compute->column.over.end();
+  return column.factors[0].has(wire) != column.factors[1].has(wire) && !contains(column.compute->column.over, wire);
 }
 std::int64_t contractions_with_row(const Mainloop& mainloop, WireId wire) {
   if (mainloop.lengths[wire.index] <= 1) return 0;
@@ -161,14 +161,14 @@ bool is_turned(const Factor& factor, WireId depth, const LoopNest& nest) {
 }
 // Finds the operands that lanes read one by one. If an operand of 4 bytes was computed, its columns stay in the lanes
 // that hold them, and the other operand is read in their order.
-void find_one_by_one(MainloopOperation& column, const LoopNest& nest) {
+void find_one_by_one(MainloopOperation& column, const Mainloop& mainloop) {
   const auto& made = *column.contraction;
   const bool computed = std::ranges::any_of(column.factors, is_computed);
   for (auto& factor : column.factors) {
-    const auto bytes = row(nest.scratch.at(nest.at(factor.operand.buffer).array).type).bytes;
+    const auto bytes = mainloop.value_bytes(factor.operand.buffer);
     factor.operand.one_by_one = factor.operand.staged && made.parts == 1 &&
                                 ((made.mixed && factor.widened) || (bytes == 4 && computed) ||
-                                 (bytes != 2 && is_turned(factor, made.depth, nest)));
+                                 (bytes != 2 && is_turned(factor, made.depth, *mainloop.nest)));
   }
 }
 
@@ -183,18 +183,13 @@ bool may_issue_together(const Mainloop& mainloop) {
   const auto sums = [&](const MainloopOperation& column) {
     return sums_positions(column, mainloop.lengths, mainloop.diagram());
   };
-  const auto by_parts = [](const MainloopOperation& column) {
-    return column.contraction && column.contraction->parts > 1;
-  };
-  const auto is_repeated = [&](const MainloopOperation& column) { return mainloop.is_repeated(column); };
-  const auto is_read = [](const MainloopOperation& column) {
-    return std::ranges::any_of(column.factors, [](const Factor& factor) { return factor.operand.one_by_one; });
+  const auto is_read = [](const Factor& factor) { return factor.operand.one_by_one; };
+  const auto of_single_warps = [&](const MainloopOperation& column) {
+    return mainloop.is_repeated(column) || std::ranges::any_of(column.factors, is_read) ||
+           (column.contraction && column.contraction->parts > 1);
   };
   return mainloop.row_alignment == 16 && std::ranges::none_of(mainloop.columns, is_short) &&
-         std::ranges::none_of(mainloop.columns, is_repeated) && std::ranges::none_of(mainloop.outside, is_repeated) &&
-         std::ranges::none_of(mainloop.columns, is_read) && std::ranges::none_of(mainloop.outside, is_read) &&
-         std::ranges::none_of(mainloop.columns, sums) && std::ranges::none_of(mainloop.columns, by_parts) &&
-         std::ranges::none_of(mainloop.outside, by_parts);
+         !mainloop.any(of_single_warps) && std::ranges::none_of(mainloop.columns, sums);
 }
 
 // Chooses which operand of a contraction has the rows. An instruction of four warps reads the column operand directly
@@ -210,7 +205,7 @@ void orient(MainloopOperation& column, const Mainloop& mainloop, bool together) 
   made.promoted =
       promoted_every(made.instruction->operands, static_cast<int>(warps_of(*made.instruction)), mainloop.capability);
   if (!column.compute->carried && column.folded <= column.kept * static_cast<double>(made.promoted)) made.promoted = 0;
-  made.exchanged = std::ranges::find(column.compute->column.over, mainloop.row) != column.compute->column.over.end();
+  made.exchanged = contains(column.compute->column.over, mainloop.row);
   made.across.reset();
   for (const auto wire : mainloop.diagram().at(column.compute->column.output).wires)
     if (columns.has(wire) && !rows.has(wire) && (!made.across || mainloop.lengths[wire.index] > 1)) made.across = wire;
@@ -280,13 +275,13 @@ void divide_rows(Mainloop& mainloop) {
   measure(mainloop);
   mainloop.row = row_of(mainloop);
   if (mainloop.loads_matrices)
-    for (auto* columns : {&mainloop.columns, &mainloop.outside})
-      for (auto& column : *columns)
-        if (column.contraction) find_one_by_one(column, *mainloop.nest);
+    mainloop.each([&](MainloopOperation& column) {
+      if (column.contraction) find_one_by_one(column, mainloop);
+    });
   const bool together = may_issue_together(mainloop);
-  for (auto* columns : {&mainloop.columns, &mainloop.outside})
-    for (auto& column : *columns)
-      if (column.contraction) orient(column, mainloop, together);
+  mainloop.each([&](MainloopOperation& column) {
+    if (column.contraction) orient(column, mainloop, together);
+  });
   mainloop.has_rows_first = has_rows_first(mainloop);
   keep_rows(mainloop);
   measure_volumes(mainloop);
