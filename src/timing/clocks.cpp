@@ -13,10 +13,6 @@
 namespace napkin {
 namespace {
 
-Resource resource_of(Unit unit) {
-  return unit == Unit::tensor ? Resource::tensor : unit == Unit::sfu ? Resource::sfu : Resource::fma;
-}
-
 // Operations of lanes on one value. An f32 value is split into two parts by an addition, a mask of its bits, a
 // difference, a comparison and a selection. A 16-bit value is converted. A value that is read one by one is packed with
 // others into a register, and is converted twice if its format is another one: to f32 and from f32.
@@ -359,6 +355,10 @@ class Counter : OnCore {
 };
 
 }  // namespace
+
+Resource resource_of(Unit unit) {
+  return unit == Unit::tensor ? Resource::tensor : unit == Unit::sfu ? Resource::sfu : Resource::fma;
+}
 
 IterationClocks clocks_of(const OnCore& on, const Passage& passage, const OfLaunch& launch, bool cached,
                           Detail detail) {

@@ -55,6 +55,8 @@ struct OnCore {
   const Hardware& hardware;
   Model model;
 };
+// The resource that a unit is.
+Resource resource_of(Unit);
 // Properties of the whole launch that an iteration depends on.
 struct OfLaunch {
   double last_round = 1;            // the share of the cores that have a block in the last round

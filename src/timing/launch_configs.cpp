@@ -292,12 +292,11 @@ void spread_units(KernelCost& cost, const LaunchConfigs& configs, const Demand& 
   const auto config = configs.best(demand);
   const auto launch = configs.launch(config, demand, 0);
   const double steps = launch.steps / static_cast<double>(launch.cores);
-  constexpr std::pair<Unit, Resource> same[] = {
-      {Unit::tensor, Resource::tensor}, {Unit::fma, Resource::fma}, {Unit::sfu, Resource::sfu}};
-  for (auto& unit : cost.units)
-    for (const auto& [of, on] : same)
-      if (unit.unit == of && unit.time_s)
-        unit.time_s = steps * (config.clocks.at(on).seconds + config.clocks.outside_on[static_cast<std::size_t>(on)]);
+  for (auto& unit : cost.units) {
+    const auto on = resource_of(unit.unit);
+    if (unit.time_s)
+      unit.time_s = steps * (config.clocks.at(on).seconds + config.clocks.outside_on[static_cast<std::size_t>(on)]);
+  }
 }
 
 // The memory of registers becomes that of the launch: the operands of instructions in flight and addresses, which are

@@ -52,12 +52,14 @@ Instructions of_tiles(const Mainloop& mainloop, const RowDivision& rows, double 
   }
   return all;
 }
+double steps_of(const MainloopOperation& column) {
+  return column.folded / std::max(1.0, column.kept) / static_cast<double>(column.contraction->instruction->k);
+}
 // The steps of all products of an iteration, each of which adds to the same sums.
 double steps_of_products(const Mainloop& mainloop) {
   double steps = 0;
   for (const auto& column : mainloop.columns)
-    if (column.contraction)
-      steps += column.folded / std::max(1.0, column.kept) / static_cast<double>(column.contraction->instruction->k);
+    if (column.contraction) steps += steps_of(column);
   return steps;
 }
 // The clocks in which a product's sums wait for each other, in addition to the time of the matrix units.
@@ -68,10 +70,9 @@ double between_products(const Mainloop& mainloop, const RowDivision& rows, const
   for (const auto& column : mainloop.columns) {
     if (!column.contraction || !column.contraction->instruction->latency_clocks) continue;
     const auto& shape = *column.contraction->instruction;
-    const double slabs = column.folded / std::max(1.0, column.kept) / static_cast<double>(shape.k);
     const double per_clock = rates.at(shape.operands).peak() / clock_hz / partitions;
     const double busy = 2 * column.folded / static_cast<double>(warps_of_block(rows)) / per_clock;
-    clocks += std::max(0.0, slabs * shape.latency_clocks->value - busy);
+    clocks += std::max(0.0, steps_of(column) * shape.latency_clocks->value - busy);
   }
   return clocks;
 }

@@ -88,26 +88,24 @@ class StatementPrinter {
 
   // Columns, at all cells
 
-  void pointwise(const Compute& compute) {
+  template <class Print>
+  void at_cells(const Compute& compute, const Print& print) {
     Here here;
     const int opened = open_cells(compute, here);
-    const auto text = value(compute, here);
-    assign(slot(compute.to, here), rounded(compute.to, text));
+    print(here);
     out_.close(opened);
+  }
+  void pointwise(const Compute& compute) {
+    at_cells(compute, [&](const Here& here) {
+      const auto text = value(compute, here);
+      assign(slot(compute.to, here), rounded(compute.to, text));
+    });
   }
   void begin(const Compute& compute) {
-    if (begins_in_place(compute)) return;
-    Here here;
-    const int opened = open_cells(compute, here);
-    begin(compute, here);
-    out_.close(opened);
+    if (!begins_in_place(compute)) at_cells(compute, [&](const Here& here) { begin(compute, here); });
   }
   void round(const Compute& compute) {
-    if (!is_rounded(compute.to)) return;
-    Here here;
-    const int opened = open_cells(compute, here);
-    round(compute, here);
-    out_.close(opened);
+    if (is_rounded(compute.to)) at_cells(compute, [&](const Here& here) { round(compute, here); });
   }
 
   // Columns, at one cell
