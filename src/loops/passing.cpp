@@ -36,10 +36,6 @@ class Passing {
   bool is_made_once(BufferId id) const {
     return std::ranges::count_if(columns_, [&](const auto& one) { return one.first->to == id; }) == 1;
   }
-  static bool reads(const Compute& compute, BufferId id) {
-    return compute.carried == id ||
-           std::ranges::any_of(compute.reads, [&](const auto& read) { return read.second == id; });
-  }
   bool passes(const Compute& compute, const LoopBody* block) const {
     std::vector<std::pair<const Compute*, const LoopBody*>> readers;
     for (const auto& one : columns_)
@@ -63,6 +59,10 @@ class Passing {
 };
 
 }  // namespace
+
+bool reads(const Compute& compute, BufferId id) {
+  return compute.carried == id || std::ranges::count(compute.reads, id, &std::pair<ExprId, BufferId>::second) > 0;
+}
 
 std::map<BufferId, const Compute*> passing(const LoopNest& nest,
                                            const std::function<bool(const Compute*)>& is_product) {

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "hardware/assumptions.hpp"
+#include "loops/passing.hpp"
 #include "timing/mainloop/excess.hpp"
 #include "timing/occupancy.hpp"
 #include "timing/warp_instructions.hpp"
@@ -51,9 +52,7 @@ double tensor_share(const IterationClocks& clocks, double iteration) {
 bool may_trail(const Mainloop& mainloop, const MainloopOperation& trailing) {
   const auto sum = trailing.compute->to;
   const auto touches = [&](const MainloopOperation& other) {
-    const auto& compute = *other.compute;
-    return &other != &trailing && (compute.to == sum || compute.carried == sum ||
-                                   std::ranges::count(compute.reads, sum, &std::pair<ExprId, BufferId>::second) > 0);
+    return &other != &trailing && (other.compute->to == sum || reads(*other.compute, sum));
   };
   return trailing.compute->carried == sum && std::ranges::none_of(mainloop.columns, touches);
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "diagram/contains.hpp"
+#include "loops/passing.hpp"
 #include "loops/pieces.hpp"
 
 namespace napkin {
@@ -78,19 +79,13 @@ std::vector<Variable> Variables::shared(const RowDivision& warpgroup, std::int64
   return all;
 }
 
-bool Variables::reads(std::size_t column, BufferId id) const {
-  const auto& compute = *mainloop_.columns[column].compute;
-  return compute.carried == id ||
-         std::ranges::any_of(compute.reads, [&](const auto& read) { return read.second == id; });
-}
-
 // A buffer is alive before a column if some column from here on, around the loop, reads it before one makes it anew.
 bool Variables::is_alive(std::size_t column, BufferId id) const {
   const auto n = mainloop_.columns.size();
   for (std::size_t i = 0; i < n; ++i) {
-    const auto at = (column + i) % n;
-    if (reads(at, id)) return true;
-    if (mainloop_.columns[at].compute->to == id) return false;
+    const auto& compute = *mainloop_.columns[(column + i) % n].compute;
+    if (reads(compute, id)) return true;
+    if (compute.to == id) return false;
   }
   return false;
 }

@@ -38,7 +38,6 @@ class Variables {
   std::int64_t bytes(BufferId, std::int64_t rows) const;
   std::int64_t bytes(const Part&) const;
   Datatype type_of(BufferId) const;
-  bool reads(std::size_t column, BufferId) const;
   bool is_alive(std::size_t column, BufferId) const;
   bool outlives(std::size_t column, BufferId) const;
   std::vector<BufferId> computed() const;

@@ -1,6 +1,8 @@
 // Lowers the kernel of an attempt to a loop nest, and lists the loads, computes and saves of the nest.
 #include "device/warps/lowered.hpp"
 
+#include "loops/passing.hpp"
+
 namespace napkin {
 namespace {
 
@@ -71,10 +73,6 @@ void check_position(const LoopNest& nest, const Compute& compute, const Access& 
     if (extents[array.wires[k].index] > 1 && plain_wire(read.at[k]) != array.wires[k])
       throw infeasible("`{}` reads `{}` at another position", nest.scratch.at(nest.at(compute.to).array).name,
                        array.name);
-}
-bool reads(const Compute& compute, BufferId buffer) {
-  return compute.carried == buffer ||
-         std::ranges::any_of(compute.reads, [&](const auto& read) { return read.second == buffer; });
 }
 bool is_touched_beside(const LoopBody& block, const Compute& own) {
   return std::ranges::any_of(block.steps, [&](const LoopStatement& step) {
