@@ -68,13 +68,18 @@ std::pair<Datatype, Datatype> types_of(const Diagram& diagram, const FactorPair&
   return {type(factors.first), type(factors.second)};
 }
 
-bool sums_several(const Diagram& diagram, const Column& column) {
-  return std::ranges::any_of(column.over, [&](WireId wire) { return diagram.size(wire) != 1; });
+bool sums_products(const Diagram& diagram, const Column& column, const FactorPair& factors) {
+  const auto has = [&](ExprId factor, WireId wire) {
+    return std::ranges::binary_search(free_wires(diagram, factor), wire);
+  };
+  return std::ranges::any_of(column.over, [&](WireId wire) {
+    return diagram.size(wire) != 1 && has(factors.first, wire) && has(factors.second, wire);
+  });
 }
 
 bool contracts(const Diagram& diagram, const Column& column) {
   const auto factors = factors_of(diagram, column);
-  return factors && sums_several(diagram, column) && has_matrix(diagram, column, *factors);
+  return factors && sums_products(diagram, column, *factors) && has_matrix(diagram, column, *factors);
 }
 
 std::vector<ColumnWork> work_of(const Diagram& diagram, const Column& column, const Hardware& hardware) {

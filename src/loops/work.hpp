@@ -36,11 +36,12 @@ std::vector<ColumnWork> take_common(std::vector<ColumnWork>& a, std::vector<Colu
 using FactorPair = std::pair<ExprId, ExprId>;
 std::optional<FactorPair> factors_of(const Diagram&, const Column&);
 std::pair<Datatype, Datatype> types_of(const Diagram&, const FactorPair&);
-// Whether a column reduces more than one value for each result: along some wire that is longer than 1.
-bool sums_several(const Diagram&, const Column&);
-// Whether a column sums several products of two arrays, each of which has a wire of the result that the other lacks.
-// Otherwise, as for a matrix times a vector or the squares of a row, no value is multiplied by several others, and it
-// is not a matrix product.
+// Whether a column sums along some wire, longer than 1, that both factors have. Otherwise it multiplies once for each
+// result, as a factor that lacks the wire moves out of the sum.
+bool sums_products(const Diagram&, const Column&, const FactorPair&);
+// Whether a column sums products of two arrays, each of which has a wire of the result that the other lacks. Otherwise,
+// as for a matrix times a vector or the squares of a row, no value is multiplied by several others, and it is not a
+// matrix product.
 bool contracts(const Diagram&, const Column&);
 // The work of a column. A column that contracts runs on matrix units if the machine has a rate for a format of both
 // operands.

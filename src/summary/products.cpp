@@ -115,7 +115,8 @@ class Explaining {
         {}};
   }
   void no_matrix(const Column& column, const FactorPair& factors, MatrixProduct& made) const {
-    if (!sums_several(diagram_, column)) return void(made.why = "its sum has one product for each result");
+    if (!sums_products(diagram_, column, factors))
+      return void(made.why = "the two share no axis of the sum that is longer than 1");
     const bool first = has_one_alone(diagram_, column, factors.first, factors.second);
     const auto &matrix = first ? made.first : made.second, &vector = first ? made.second : made.first;
     made.why =

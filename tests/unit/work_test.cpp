@@ -41,10 +41,10 @@ TEST_CASE("what no position changes is not counted") {
 
 TEST_CASE("a product of matrices has rows from one array and columns from the other") {
   const auto unit = [](const std::string& output, const std::string& value, const std::string& b = "64") {
-    const auto diagram =
-        read_text("diagram d; axis a = 64; axis b = " + b +
-                  "; axis c = 64; input A: f16[a, b]; input B: f16[b, c]; input D: f16[a, b, c]; input v: f16[b]; " +
-                  output + " = " + value + "\noutput Y");
+    const auto diagram = read_text("diagram d; axis a = 64; axis b = " + b +
+                                   "; axis c = 64; input A: f16[a, b]; input B: f16[b, c]; input D: f16[a, b, c]; "
+                                   "input v: f16[b]; input w: f16[c]; " +
+                                   output + " = " + value + "\noutput Y");
     const auto derivation = testing::derived(diagram);
     std::string units;
     for (const auto& column : derivation->columns)
@@ -59,6 +59,7 @@ TEST_CASE("a product of matrices has rows from one array and columns from the ot
   CHECK(unit("Y[a]", "sum[b](A[a, b] * A[a, b])") == "fma");
   CHECK(unit("Y[a, c]", "sum[b](A[a, b] * B[b, c])", "2") == "tensor");
   CHECK(unit("Y[a, c]", "sum[b](A[a, b] * B[b, c])", "1") == "fma");  // one product for each result
+  CHECK(unit("Y[a, c]", "sum[b](A[a, b] * w[c])") == "fma");          // w moves out of the sum
 }
 
 // The row's factor leaves the sum, and what is left is a product of f16.
