@@ -4,6 +4,8 @@
 
 #include "hardware/assumptions.hpp"
 #include "loops/pieces.hpp"
+#include "timing/occupancy.hpp"
+#include "timing/raster.hpp"
 
 namespace napkin {
 namespace {
