@@ -219,6 +219,29 @@ TEST_CASE("the plan of a kernel with rows over warps is the kernel, and its gap 
   CHECK_THAT(warned.err, Contains("W0308") && Contains("it runs as 'group r 17, stream r 1 at smem'"));
 }
 
+TEST_CASE("a sum whose factor lacks its axis is planned as fast as by hand, with its gap") {
+  using namespace napkin::test;
+  Folder folder;
+  const auto file = folder.write("scaled.nap",
+                                 "diagram scaled\naxis e = 1024; axis c = 7; axis f = 8192\ninput Y: f16[e, f]\n"
+                                 "input Z: f16[c]\nS: bf16[e, c] = sum[f](Z[c] * Y[e, f])\noutput S\n");
+  for (const std::string machine : {"rtx4090", "h100-sxm5"}) {
+    const auto planned = [&](const std::vector<std::string>& words) {
+      std::vector<std::string> all{"analyze", file, "--target", machine, "--format", "json"};
+      all.insert(all.end(), words.begin(), words.end());
+      return nlohmann::json::parse(run_cli(all).out);
+    };
+    const auto plan = planned({});
+    const double here = plan["totals"]["time_s"];
+    CHECK((plan["search"]["optimal"] || plan["search"]["gap"].is_number()));
+    for (const std::string labels : {"group e 8, stream f 256 at smem", "group e 16, stream f 64 at smem"}) {
+      const auto by_hand = planned({"--partition", labels});
+      REQUIRE(by_hand["kernels"][0]["fits"]);
+      CHECK(here <= 1.01 * double(by_hand["totals"]["time_s"]));
+    }
+  }
+}
+
 TEST_CASE("statements that share nothing are kernels of rows apart if they cannot be one together") {
   using namespace napkin::test;
   Folder folder;
