@@ -190,9 +190,9 @@ struct RowNest {
 };
 
 // The kernel as rows over warps, with a partition of its own. Rows are groups of blocks; a block has as many as the
-// plan says if they share an input. The wire along lanes is grouped if nothing needs more than a piece of it, and whole
-// if all of it fits into the registers of the row's warps. Otherwise it is streamed, or, if it cannot be, whole in
-// shared memory.
+// plan says if they share an input, and four warps with rows of their own if one warp has a row. The wire along lanes
+// is grouped if nothing needs more than a piece of it, and whole if all of it fits into the registers of the row's
+// warps. Otherwise it is streamed, or, if it cannot be, whole in shared memory.
 std::variant<RowNest, Refused> distribute_rows(const Kernel&, const Hardware&);
 // The same, if the kernel runs so: none if it runs on matrix units or on plain threads.
 std::optional<RowNest> rows_of(const Kernel&, const Hardware&);

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "diagram/checked.hpp"
-#include "loops/pieces.hpp"
 
 namespace napkin {
 namespace {

@@ -52,8 +52,8 @@ struct Page : CodePage {
   // "q 1, x 8".
   std::string extents(const std::vector<WireId>&, const WirePieces&) const;
 
-  // Opens the kernel's function, of which so many blocks are resident on an SM, with parameters for sizes, inputs,
-  // outputs, and `more`. The text that follows is its body.
+  // Opens the kernel's function, with parameters for sizes, inputs, outputs, and `more`. Its launch bounds leave
+  // registers for `blocks` resident blocks on an SM. The text that follows is its body.
   void open_function(const std::string& name, std::int64_t blocks, const std::vector<ArrayId>& inputs,
                      const std::vector<std::string>& more = {});
   // Opens a loop from 0 to a count, and says whether the compiler should unroll it.

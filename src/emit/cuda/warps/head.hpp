@@ -9,7 +9,7 @@
 
 namespace napkin {
 
-// How a kernel of so many warps is launched.
+// The launch of a kernel on matrix units, with `warps` warps in a block.
 ThreadedKernel threaded_warps(const WarpNest&, const CudaTarget&, int warps);
 // Prints comments on the kernel. `by` names the instructions, and `filled` says which threads fill the pipeline stages
 // of tiles.
