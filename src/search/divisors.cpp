@@ -115,11 +115,16 @@ std::vector<std::vector<WireId>> summed(const Derivation& derivation, const Hard
   return all;
 }
 
-void divide_at_core(Space& space, WireId wire, std::int64_t size) {
-  auto& divisor = space.core_divisors[wire.index];
-  const auto both = std::lcm(divisor, size);
-  if (both < size_of(space.derivation->scratch, wire)) divisor = both;
+// Makes a divisor a multiple of `size` if the wire is longer than that.
+void multiply(std::int64_t& divisor, std::int64_t size, std::int64_t length) {
+  if (const auto both = std::lcm(divisor, size); both < length) divisor = both;
 }
+
+void add_coarser(Space& space, std::vector<std::int64_t> divisors) {
+  if (divisors == space.core_divisors || (!space.coarser.empty() && divisors == space.coarser.back())) return;
+  space.coarser.push_back(std::move(divisors));
+}
+
 // Divisors that follow from the mainloop replace those that follow from its instructions alone.
 std::vector<std::int64_t> divided(const Space& space, const Mainloop& mainloop, Fineness fineness) {
   auto all = space.divisors;
@@ -220,14 +225,17 @@ double noticeable_bytes(const Derivation& derivation) {
   return all * share;
 }
 
-// Makes divisors multiples of a sector along the innermost axis of every array of at least `least_bytes`.
-void divide_by_sectors(Space& space, double least_bytes) {
+// Returns divisors that are multiples of a part of a sector along the innermost axis of every array of at least
+// `least_bytes`.
+std::vector<std::int64_t> divided_by_sectors(Space& space, double least_bytes, std::int64_t parts) {
   const auto& derivation = *space.derivation;
   const auto& scratch = derivation.scratch;
   const auto sector = static_cast<std::int64_t>(space.hardware->levels[space.core_level].sector->value);
+  auto all = space.core_divisors;
   const auto add = [&](WireId wire, ArrayId array) {
     const auto& type = row(scratch.at(array).stored());
-    divide_at_core(space, wire, std::max<std::int64_t>(1, sector / type.bytes * type.share));
+    multiply(all[wire.index], std::max<std::int64_t>(1, sector / parts / type.bytes * type.share),
+             size_of(scratch, wire));
   };
   for (const auto& column : derivation.columns) {
     std::vector<const Access*> reads;
@@ -241,9 +249,10 @@ void divide_by_sectors(Space& space, double least_bytes) {
   for (const auto output : derivation.outputs) {
     const auto& wires = scratch.at(output).wires;
     if (wires.empty() || bytes_of(scratch, output) < least_bytes) continue;
-    if (space.core_divisors[wires.back().index] == 1) space.single.insert(wires.back());
+    if (all[wires.back().index] == 1) space.single.insert(wires.back());
     add(wires.back(), output);
   }
+  return all;
 }
 
 // Returns the number of blocks of the smallest pieces.
@@ -251,8 +260,7 @@ double most_blocks(const Space& space) {
   double blocks = 1;
   for (const auto wire : space.grouped) {
     const auto size = size_of(space.derivation->scratch, wire);
-    const auto piece = space.single.contains(wire) ? 1 : space.core_divisors[wire.index];
-    blocks *= std::ceil(static_cast<double>(size) / static_cast<double>(piece));
+    blocks *= std::ceil(static_cast<double>(size) / static_cast<double>(space.core_divisors[wire.index]));
   }
   return blocks;
 }
@@ -284,7 +292,7 @@ void time_launches(Space& space) {
   space.launches = std::make_shared<Launches>(space.kernels, *space.hardware, space.core_level);
   space.core_divisors = divided(space, configs->mainloop(), Fineness::least);
   if (space.first == space.core_level && !smallest_fit(space)) space.core_divisors = space.divisors;
-  space.core_lines = divided(space, configs->mainloop(), Fineness::lines);
+  add_coarser(space, divided(space, configs->mainloop(), Fineness::lines));
 }
 
 void cut_between_sectors(Space& space) {
@@ -295,10 +303,13 @@ void cut_between_sectors(Space& space) {
   const auto masked = [&](const Column& column) { return asks_for_position(scratch, column.value); };
   if (std::any_of(derivation.columns.begin(), derivation.columns.end(), masked)) return;
   space.core_level = *hardware.core;
-  const auto as_they_were = space;
-  divide_by_sectors(space, noticeable_bytes(derivation));
-  const auto held = static_cast<double>(hardware.total(space.core_level)) * blocks_together(hardware.limits);
-  if (most_blocks(space) < held && most_blocks(as_they_were) > most_blocks(space)) space = as_they_were;
+  const auto any = space.core_divisors, whole = divided_by_sectors(space, noticeable_bytes(derivation), 1);
+  space.core_divisors = whole;
+  const auto together = assumed(hardware.limits.blocks_per_sm, blocks_together(hardware.limits));
+  if (most_blocks(space) >= together * static_cast<double>(hardware.total(space.core_level))) return;
+  space.core_divisors = any;
+  add_coarser(space, whole);
+  add_coarser(space, divided_by_sectors(space, noticeable_bytes(derivation), 4));
 }
 
 void divide_where_it_fits(Space& space) {

@@ -11,9 +11,9 @@ void divide_by_instructions(Space&);
 // piece is a whole number of instructions of a warpgroup and of lines of memory, if there are several of them and such
 // pieces fit.
 void time_launches(Space&);
-// If launches are not timed: multiples of whole sectors along the innermost axis of an array, but for small arrays, and
-// if the cores can still have as many blocks as they hold. Not if masks compare positions, since their bounds take long
-// for pieces whose divisors differ by level.
+// If launches are not timed: multiples of whole sectors along the innermost axis of an array, but for small arrays. If
+// the cores could hold more blocks than these give, fourths of sectors are tried after them, and then any pieces. Not
+// if masks compare positions, since their bounds take long for pieces whose divisors differ by level.
 void cut_between_sectors(Space&);
 // If no pieces of such multiples fit, allows pieces of any size: first down to the core, then at every level. Only for
 // a kernel of one statement: a kernel of several can be replaced by other cuts.

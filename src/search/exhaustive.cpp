@@ -70,7 +70,7 @@ Ranking rank_one_by_one(const Space& space, const Goal& goal, Incumbents incumbe
 }  // namespace
 
 Ranking rank_exhaustively(const Space& space, const Goal& goal, Incumbents incumbents, bool nearest, Budget budget) {
-  return lines_first(space, goal, std::move(incumbents), nearest, budget, rank_one_by_one);
+  return coarse_first(space, goal, std::move(incumbents), nearest, budget, rank_one_by_one);
 }
 
 Found search_exhaustively(std::shared_ptr<const Derivation> derivation, const Hardware& hardware, const Goal& goal) {

@@ -18,9 +18,9 @@ Ranking rank_exhaustively(const Space&, const Goal&, Incumbents, bool nearest, B
 Candidate candidate(const Space&, const Partition&, Model);
 Found found(const Space&, const Goal&, const Ranking&);
 
-// The common part of the two above, which calls `ranked` for pieces of whole lines and warpgroups first, and takes
-// other pieces if they are noticeably better.
-Ranking lines_first(const Space&, const Goal&, Incumbents, bool nearest, Budget, decltype(rank)& ranked);
+// The common part of the two above, which calls `ranked` for coarser pieces first, and takes finer ones if they are
+// noticeably better.
+Ranking coarse_first(const Space&, const Goal&, Incumbents, bool nearest, Budget, decltype(rank)& ranked);
 
 // Ranks; if nothing fits, finds the partition that is closest to fitting.
 Found found(const Space&, const Goal&, decltype(rank)& ranked, Budget);

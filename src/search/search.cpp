@@ -57,22 +57,22 @@ Candidate candidate(const Space& space, const Partition& partition, Model model)
   return {std::move(kernel), std::move(cost)};
 }
 
-Ranking lines_first(const Space& space, const Goal& goal, Incumbents incumbents, bool nearest, Budget budget,
-                    decltype(rank)& ranked) {
-  const auto part = nearest || !incumbents.in_order() ? std::nullopt : of_lines(space);
+Ranking coarse_first(const Space& space, const Goal& goal, Incumbents incumbents, bool nearest, Budget budget,
+                     decltype(rank)& ranked) {
+  const auto part = nearest || !incumbents.in_order() ? std::nullopt : coarser_part(space);
   if (!part) return ranked(space, goal, std::move(incumbents), nearest, budget);
   constexpr double noticeable = 0.005;
-  auto lines = ranked(*part, goal, incumbents, false, budget);
+  auto coarse = coarse_first(*part, goal, incumbents, false, budget, ranked);
   auto limit = Score::greatest();
-  if (const auto& best = lines.incumbents.best(); !best.empty()) {
+  if (const auto& best = coarse.incumbents.best(); !best.empty()) {
     limit = Score::at_most(best.front().score.parts[0] * (1 - noticeable), 0);
     incumbents.limit(limit);
   }
   auto any = ranked(space, goal, std::move(incumbents), false, budget);
-  any.statistics.evaluated += lines.statistics.evaluated;
+  any.statistics.evaluated += coarse.statistics.evaluated;
   for (const auto& one : any.incumbents.best())
-    if (one.score <= limit) lines.incumbents.offer(one);
-  any.incumbents = std::move(lines.incumbents);
+    if (one.score <= limit) coarse.incumbents.offer(one);
+  any.incumbents = std::move(coarse.incumbents);
   return any;
 }
 
@@ -88,7 +88,7 @@ Ranking rank_by_bounds(const Space& space, const Goal& goal, Incumbents incumben
 }  // namespace
 
 Ranking rank(const Space& space, const Goal& goal, Incumbents incumbents, bool nearest, Budget budget) {
-  return lines_first(space, goal, std::move(incumbents), nearest, budget, rank_by_bounds);
+  return coarse_first(space, goal, std::move(incumbents), nearest, budget, rank_by_bounds);
 }
 
 Found found(const Space& space, const Goal& goal, const Ranking& ranking) {

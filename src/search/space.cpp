@@ -243,10 +243,11 @@ Space make_space(std::shared_ptr<const Derivation> derivation, const Hardware& h
   return space;
 }
 
-std::optional<Space> of_lines(const Space& space) {
-  if (space.core_lines.empty() || space.core_lines == space.core_divisors) return std::nullopt;
+std::optional<Space> coarser_part(const Space& space) {
+  if (space.coarser.empty()) return std::nullopt;
   auto made = space;
-  made.core_divisors = made.core_lines;
+  made.core_divisors = std::move(made.coarser.back());
+  made.coarser.pop_back();
   return made;
 }
 

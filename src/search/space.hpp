@@ -42,13 +42,13 @@ struct Space {
   std::vector<std::vector<WireId>> summed;  // if they are: by contraction that sums along several wires
   std::size_t core_level = 0;               // down to it core_divisors replace `divisors`
   std::vector<std::int64_t> core_divisors;
-  std::vector<std::int64_t> core_lines;  // for whole lines and warpgroups; levels above the core always use these
+  std::vector<std::vector<std::int64_t>> coarser;  // tried before, coarsest first; levels above the core use the first
   std::set<WireId> single;  // an operand has several of them: one fills fragments, one position of each other is enough
   std::set<WireId> in_order;  // streams take one position after another
   std::int64_t divisor(const Split& split) const {
     if (in_order.contains(split.wire)) return 1;
-    const bool above = split.level < core_level && !core_lines.empty();
-    return (above ? core_lines : split.level <= core_level ? core_divisors : divisors)[split.wire.index];
+    const auto& to_core = split.level < core_level && !coarser.empty() ? coarser.front() : core_divisors;
+    return (split.level <= core_level ? to_core : divisors)[split.wire.index];
   }
   std::int64_t least(const Split& split) const { return single.contains(split.wire) ? 1 : divisor(split); }
   Grain grain(const Split& split) const {
@@ -60,8 +60,8 @@ struct Space {
   }
 };
 Space make_space(std::shared_ptr<const Derivation>, const Hardware&, const Goal&);
-// The part of a space with pieces of whole lines and warpgroups; none if that is the whole space.
-std::optional<Space> of_lines(const Space&);
+// The part of a space with the next coarser pieces: of whole lines and warpgroups, or of sectors. None without one.
+std::optional<Space> coarser_part(const Space&);
 std::string to_text(const Space&);
 
 // The sizes of pieces of `extent`, largest first: the whole, and for every number of pieces the least multiple of the
