@@ -5,6 +5,8 @@
 #include "cuda/emulate.hpp"
 #include "napkin/device.hpp"
 #include "support/catch.hpp"
+#include "support/read.hpp"
+#include "support/values.hpp"
 
 using namespace napkin;
 using namespace kernel_cases;
@@ -58,7 +60,42 @@ std::vector<EmittedFile> emitted(const Planned& planned) {
   return files;
 }
 
+// A computed operand, the other operand's format, and what doubling 1.1 gives in the format of the first.
+struct Rounded {
+  std::string operand, other;
+  double value;
+};
+
+// Returns the results of a product of 64 positions whose operands are 1.1, doubled, and 1.
+std::vector<double> results_of(const Rounded& each) {
+  const auto text = fmt::format(R"(diagram rounded
+axis m = 512; axis n = 512; axis k = 512
+input A: f32[m, k]; input B: {}[n, k]
+C: f32[m, n] = sum[k]({}(A[m, k] * 2) * B[n, k])
+output C
+)",
+                                each.other, each.operand);
+  const auto planned = plan({"", text, {"group m 64, n 64, stream k 32 at smem; group m 32 at reg"}, {}}, "rtx4090");
+  const auto folder =
+      emulate::build_alone(fmt::format("rounded_{}_{}", each.operand, each.other), planned.diagram, emitted(planned));
+  const auto diagram = read_text(text, sizes_of("m=64 n=40 k=64"));
+  auto values = drawn_values(diagram, 1);
+  for (auto& number : values.arrays[diagram.inputs[0].index]) number = 1.1;
+  for (auto& number : values.arrays[diagram.inputs[1].index]) number = 1;
+  const auto result = emulate::run_alone(folder, diagram, values);
+  INFO(result.ran.output);
+  REQUIRE(result.ran.status == 0);
+  return result.outputs.at(0);
+}
+
 }  // namespace
+
+TEST_CASE("a computed operand is rounded to its own format before the instruction's", "[emulated][tensor][formats]") {
+  for (const Rounded& each : {Rounded{"i8", "f16", 2}, {"f8e4m3", "f16", 2.25}, {"bf16", "tf32", 2.203125}}) {
+    CAPTURE(each.operand, each.other);
+    for (const double result : results_of(each)) REQUIRE(result == 64 * each.value);
+  }
+}
 
 // Every second, or all.
 TEST_CASE("matrix units multiply operands of two formats and along any axis", "[emulated][tensor][formats]") {

@@ -83,6 +83,14 @@ void set_positions(const FragmentPage& page, const OperandSide& side, const std:
   place_single(page, here);
 }
 
+// Returns a number of the operand in its own format. Packing rounds to that of the instruction.
+std::string own_number(FragmentStatements& statements, const OperandSide& side, const OpenFragments& here) {
+  const auto id = side.operand().buffer;
+  const auto value = statements.held_value(id, here);
+  const bool packs = statements.type(id).type == side.format();
+  return packs || !statements.is_rounded(id) ? value : statements.rounded(id, value);
+}
+
 // Declares a number of the operand, given its place among the sums, and returns its name. Positions past the end of the
 // contracted axis count as 0.
 std::string declare_number(FragmentStatements& statements, const OperandSide& side, const Fragment::Place& place) {
@@ -95,7 +103,7 @@ std::string declare_number(FragmentStatements& statements, const OperandSide& si
   set_positions(page, side, at, here);
   const auto first = fmt::format("({}) * {}", here.column, accumulator_tile.columns);
   page.out.declare(at, sum(piece.begin, column_offset(page, first, here.pair)));
-  const auto value = statements.held_value(side.operand().buffer, here);
+  const auto value = own_number(statements, side, here);
   page.out.line(page.clear == over ? fmt::format("const float {} = {};", name, value)
                                    : fmt::format("const float {} = {} < {} ? {} : 0.0f;", name, at, piece.end, value));
   return name;
