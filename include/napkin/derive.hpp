@@ -79,6 +79,9 @@ struct Verdict {
   std::variant<Groupable, Refused> group;
   std::variant<Streamable, Refused> stream;
   int passes = 1;  // number of sweeps over the wire that the statements need
+  const Groupable* groupable() const { return std::get_if<Groupable>(&group); }
+  bool is_woven() const { return groupable() && !groupable()->by_merge; }
+  bool is_merged() const { return groupable() && groupable()->by_merge; }
 };
 
 struct Derivation {

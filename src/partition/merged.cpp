@@ -13,8 +13,7 @@ std::optional<std::size_t> merged_group(const Derivation& derivation, const Part
   for (std::size_t i = 0; i < partition.splits.size(); ++i) {
     const auto& split = partition.splits[i];
     const auto* verdict = split.kind == SplitKind::group ? derivation.find(split.wire) : nullptr;
-    const auto* group = verdict ? std::get_if<Groupable>(&verdict->group) : nullptr;
-    if (group && group->by_merge) return i;
+    if (verdict && verdict->is_merged()) return i;
   }
   return std::nullopt;
 }

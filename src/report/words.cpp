@@ -57,9 +57,9 @@ void add_refusals(Table& table, const Verdict& verdict) {
 
 void add_verdict(Table& table, const Derivation& derivation, const Verdict& verdict, bool with_programs) {
   const auto name = wire_name(derivation, verdict.wire);
-  const auto* group = std::get_if<Groupable>(&verdict.group);
+  const auto* group = verdict.groupable();
   const auto* stream = streams(verdict);
-  const bool merges = group && group->by_merge;
+  const bool merges = verdict.is_merged();
   const bool stateless = stream && stream->state.empty();
   const auto first = table.rows.size();
   if (group && !merges) {

@@ -21,11 +21,6 @@
 namespace napkin {
 namespace {
 
-bool is_woven(const Verdict& verdict) {
-  const auto* group = std::get_if<Groupable>(&verdict.group);
-  return group != nullptr && !group->by_merge;
-}
-
 bool is_in_order(const Verdict& verdict) {
   const auto* stream = std::get_if<Streamable>(&verdict.stream);
   return stream != nullptr && stream->in_order;
@@ -35,7 +30,7 @@ bool is_in_order(const Verdict& verdict) {
 // same size loads the same, holds no more, and leaves more to run in parallel.
 bool pays_to_stream(const Derivation& derivation, const Verdict& verdict) {
   if (!std::holds_alternative<Streamable>(verdict.stream)) return false;
-  if (!is_woven(verdict)) return true;
+  if (!verdict.is_woven()) return true;
   const auto& scratch = derivation.scratch;
   const auto lacks_it = [&](ExprId id) {
     const auto* read = std::get_if<Access>(&scratch.at(id).node);
@@ -229,7 +224,7 @@ Space make_space(std::shared_ptr<const Derivation> derivation, const Hardware& h
   for (const auto& split : space.fixed.splits) space.first = std::max(space.first, split.level + 1);
   for (const auto& verdict : space.derivation->verdicts) {
     if (space.derivation->scratch.size(verdict.wire).value_or(1) == 1) continue;
-    if (is_woven(verdict)) space.grouped.push_back(verdict.wire);
+    if (verdict.is_woven()) space.grouped.push_back(verdict.wire);
     if (is_in_order(verdict)) space.in_order.insert(verdict.wire);
     if (pays_to_stream(*space.derivation, verdict)) space.streamed.push_back(verdict.wire);
   }

@@ -88,7 +88,7 @@ std::vector<std::string> reasons_for_more(const Kernel& kernel, const KernelCost
   std::vector<std::string> all;
   for (const auto& split : kernel.partition.splits) {
     const auto* verdict = derivation.find(split.wire);
-    const auto* group = verdict ? std::get_if<Groupable>(&verdict->group) : nullptr;
+    const auto* group = verdict ? verdict->groupable() : nullptr;
     const bool whole = split.size >= derivation.scratch.size(split.wire).value_or(split.size);
     if (split.kind != SplitKind::group || !group || whole) continue;
     std::vector<std::string> names;

@@ -293,9 +293,8 @@ bool is_divisible(const Derivation& derivation, WireId wire, std::int64_t parts)
 
 std::optional<Divided> divide(const Diagram& diagram, const Derivation& derivation, WireId wire, std::int64_t parts) {
   const auto* verdict = derivation.find(wire);
-  const auto* group = verdict ? std::get_if<Groupable>(&verdict->group) : nullptr;
   const auto* programs = verdict ? std::get_if<Streamable>(&verdict->stream) : nullptr;
-  if (!group || !group->by_merge || !programs || !is_divisible(derivation, wire, parts)) return std::nullopt;
+  if (!programs || !verdict->is_merged() || !is_divisible(derivation, wire, parts)) return std::nullopt;
   return Divider(diagram, derivation, *programs, wire, parts).run();
 }
 

@@ -66,12 +66,8 @@ int warps_for(std::int64_t length, std::int64_t values) {
   return warps;
 }
 
-bool is_grouped(const Verdict& verdict) {
-  const auto* groupable = std::get_if<Groupable>(&verdict.group);
-  return groupable && !groupable->by_merge;
-}
 RowSplit split_of(const Kernel& kernel, const Verdict& verdict, std::size_t leaf) {
-  if (is_grouped(verdict)) return RowSplit::grouped;
+  if (verdict.is_woven()) return RowSplit::grouped;
   const bool streams = std::ranges::any_of(kernel.partition.splits, [&](const Split& split) {
     return split.wire == verdict.wire && split.kind == SplitKind::stream && split.level < leaf;
   });
@@ -89,7 +85,7 @@ std::int64_t rows_beside(const Kernel& kernel, WireId lanes) {
 std::vector<WireId> wires_of_rows(const Kernel& kernel, WireId lanes) {
   std::vector<WireId> rows;
   for (const auto& verdict : kernel.derivation->verdicts)
-    if (is_grouped(verdict) && verdict.wire != lanes) rows.push_back(verdict.wire);
+    if (verdict.is_woven() && verdict.wire != lanes) rows.push_back(verdict.wire);
   return rows;
 }
 

@@ -125,8 +125,7 @@ class Division {
   double groups_at_most(const Run& run) const {
     double all = 1;
     for (const auto& verdict : run.fused.verdicts)
-      if (const auto* group = std::get_if<Groupable>(&verdict.group);
-          group && !group->by_merge && group->recomputed.empty())
+      if (verdict.is_woven() && verdict.groupable()->recomputed.empty())
         all *= static_cast<double>(found_.diagram.size(verdict.wire).value_or(1));
     return all;
   }
@@ -228,8 +227,7 @@ class Division {
     std::vector<PartCount> all;
     for (const auto& verdict : run.fused.verdicts) {
       const auto extent = found_.diagram.size(verdict.wire);
-      const auto* group = std::get_if<Groupable>(&verdict.group);
-      if (!extent || !group || !group->by_merge || goal_.stop.stop_requested()) continue;
+      if (!extent || !verdict.is_merged() || goal_.stop.stop_requested()) continue;
       for (const auto number : numbers_of_parts(*extent)) all.push_back({verdict.wire, number});
     }
     return all;

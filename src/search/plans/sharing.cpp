@@ -19,12 +19,8 @@ class Ways {
 
   std::vector<Shared> run() {
     for (const auto& verdict : derivation_->verdicts) {
-      const auto* group = std::get_if<Groupable>(&verdict.group);
-      if (!group || extent(verdict.wire) < children()) continue;
-      if (group->by_merge)
-        merge(verdict.wire);
-      else
-        group_along(verdict.wire);
+      if (!verdict.groupable() || extent(verdict.wire) < children()) continue;
+      verdict.is_merged() ? merge(verdict.wire) : group_along(verdict.wire);
     }
     std::ranges::stable_sort(all_, {}, &Shared::time_s);
     return std::move(all_);
