@@ -138,7 +138,8 @@ struct WarpNest {
   bool is_within() const { return step && step->within; }
   bool is_ping_pong() const { return step && step->warpgroups > 1; }
   const Product* product(const Compute* compute) const;
-  bool is_integer(BufferId) const;  // a sum that its instruction keeps as i32
+  std::vector<BufferId> tiles_loaded(const LoopBody&) const;  // by the body itself
+  bool is_integer(BufferId) const;                            // a sum that its instruction keeps as i32
   bool lasts(const Compute* compute) const;
 };
 

@@ -120,9 +120,7 @@ std::int64_t tile_alignment(const LoopNest& nest, const Buffer& buffer, std::siz
       if (wire == split.wire && split.level <= buffer.level) begins_at_multiples(coefficient * split.size);
   };
   for (const auto& group : nest.groups) divide(group);
-  each_step(nest.body, [&](const LoopStatement& step) {
-    if (const auto* loop = std::get_if<For>(&step.node)) divide(loop->split);
-  });
+  for (const auto* loop : all_statements<For>(nest.body)) divide(loop->split);
   return aligned;
 }
 

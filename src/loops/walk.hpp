@@ -17,6 +17,23 @@ void each_step(const LoopBody& block, const Visit& visit) {
   }
 }
 
+// The statements of one kind that a body has itself, and those that it and its loops have, in the order of the text.
+template <class Kind>
+std::vector<const Kind*> own_statements(const LoopBody& block) {
+  std::vector<const Kind*> all;
+  for (const auto& step : block.steps)
+    if (const auto* one = std::get_if<Kind>(&step.node)) all.push_back(one);
+  return all;
+}
+template <class Kind>
+std::vector<const Kind*> all_statements(const LoopBody& block) {
+  std::vector<const Kind*> all;
+  each_step(block, [&](const LoopStatement& step) {
+    if (const auto* one = std::get_if<Kind>(&step.node)) all.push_back(one);
+  });
+  return all;
+}
+
 // The length of every wire, and of its piece inside all groups.
 Lengths whole_lengths(const Diagram&);
 Lengths lengths_in_groups(const LoopNest&);

@@ -197,24 +197,18 @@ void check_traffic(const RowAttempt& attempt, const LoopNest& nest) {
 
 // Shared memory
 
-std::vector<const Compute*> columns_of(const LoopNest& nest) {
-  std::vector<const Compute*> columns;
-  each_step(nest.body, [&](const LoopStatement& step) {
-    if (const auto* compute = std::get_if<Compute>(&step.node)) columns.push_back(compute);
-  });
-  return columns;
-}
+std::vector<const Compute*> columns_of(const RowNest& found) { return all_statements<Compute>(found.nest->body); }
 // Returns the bytes in which several warps of a row exchange partial results of folds.
 std::int64_t bytes_of_folds(const RowNest& found) {
   const auto folds = [&](const Compute* compute) { return contains(compute->column.over, found.lanes); };
-  return found.warps_of_row > 1 && std::ranges::any_of(columns_of(*found.nest), folds)
+  return found.warps_of_row > 1 && std::ranges::any_of(columns_of(found), folds)
              ? 2 * found.warps_of_row * partial_bytes
              : 0;
 }
 // Arrays computed along a staged row are inlined: they are computed again wherever they are read.
 std::map<BufferId, const Compute*> inlined_along_rows(const RowNest& found) {
   std::map<BufferId, const Compute*> inlined;
-  for (const auto* compute : columns_of(*found.nest)) {
+  for (const auto* compute : columns_of(found)) {
     if (!has_lanes(found, compute->column)) continue;
     if (compute->column.fold || compute->carried || !inlined.try_emplace(compute->to, compute).second)
       throw infeasible("`{}` reduces, or is computed twice, at every position of a row in shared memory",
@@ -230,7 +224,7 @@ std::ptrdiff_t loops_that_read(const RowNest& found, BufferId id) {
       return read.second == id || (inlined != found.inlined.end() && self(self, *inlined->second));
     });
   };
-  return std::ranges::count_if(columns_of(*found.nest), [&](const Compute* compute) {
+  return std::ranges::count_if(columns_of(found), [&](const Compute* compute) {
     const bool saved =
         found.inlined.contains(compute->to) && contains(found.nest->outputs, found.nest->at(compute->to).array);
     return (saved || contains(compute->column.over, found.lanes)) && reads(reads, *compute);

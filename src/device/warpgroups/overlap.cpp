@@ -13,11 +13,9 @@ const For* loop_of_products(const Lowered& lowered, const WarpNest& found) {
   const auto* body = lowered.at(found.products.front().compute).block;
   const auto outside = [&](const Product& product) { return lowered.at(product.compute).block != body; };
   if (std::ranges::any_of(found.products, outside)) return nullptr;
-  const For* loop = nullptr;
-  each_step(lowered.nest->body, [&](const LoopStatement& step) {
-    if (const auto* each = std::get_if<For>(&step.node); each && &each->body == body) loop = each;
-  });
-  return loop && loads_innermost(loop->body, found.tiles) ? loop : nullptr;
+  const auto loops = all_statements<For>(lowered.nest->body);
+  const auto loop = std::ranges::find_if(loops, [&](const For* each) { return &each->body == body; });
+  return loop != loops.end() && loads_innermost(found, *body) ? *loop : nullptr;
 }
 // A product that begins a sum anew from loaded tiles leads, and every other one trails.
 void divide_products(OverlappedMainloop& step, const std::vector<Product>& products) {

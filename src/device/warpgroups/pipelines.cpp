@@ -49,22 +49,17 @@ const Compute* lasting(const LoopBody& block, const WarpNest& found) {
 }
 // Adds the pipelines of a loop, those of the loops inside it first.
 void add_pipelines(std::vector<TilePipeline>& all, const Lowered& lowered, const WarpNest& found, const For& loop) {
-  bool innermost = true;
-  for (const auto& step : loop.body.steps)
-    if (const auto* inside = std::get_if<For>(&step.node)) {
-      add_pipelines(all, lowered, found, *inside);
-      innermost = false;
-    }
-  TilePipeline pipeline{&loop, tiles_loaded(loop.body, found.tiles)};
-  if (innermost) pipeline.copies = lowered.planned.stages, pipeline.lasting = lasting(loop.body, found);
+  const auto inner = own_statements<For>(loop.body);
+  for (const auto* inside : inner) add_pipelines(all, lowered, found, *inside);
+  TilePipeline pipeline{&loop, found.tiles_loaded(loop.body)};
+  if (inner.empty()) pipeline.copies = lowered.planned.stages, pipeline.lasting = lasting(loop.body, found);
   if (!pipeline.tiles.empty()) all.push_back(pipeline);
 }
 std::vector<TilePipeline> find_pipelines(const Lowered& lowered, const WarpNest& found) {
   std::vector<TilePipeline> all;
   const auto& body = lowered.nest->body;
-  for (const auto tile : tiles_loaded(body, found.tiles)) all.push_back(pipeline_outside(lowered, found, tile));
-  for (const auto& step : body.steps)
-    if (const auto* loop = std::get_if<For>(&step.node)) add_pipelines(all, lowered, found, *loop);
+  for (const auto tile : found.tiles_loaded(body)) all.push_back(pipeline_outside(lowered, found, tile));
+  for (const auto* loop : own_statements<For>(body)) add_pipelines(all, lowered, found, *loop);
   return all;
 }
 

@@ -12,12 +12,8 @@ constexpr std::int64_t rows_of_pattern = 8;  // after which a swizzle repeats
 // Masks skip tiles of streams. Some tiles of the grid then take longer than others, and the block that is done first
 // should have the next one. The hardware does that for blocks that are not persistent.
 bool skips_tiles(const LoopNest& nest) {
-  bool skips = false;
-  each_step(nest.body, [&](const LoopStatement& step) {
-    const auto* loop = std::get_if<For>(&step.node);
-    skips |= std::holds_alternative<MaskTest>(step.node) || (loop && !loop->needs.empty());
-  });
-  return skips;
+  const auto has_needs = [](const For* loop) { return !loop->needs.empty(); };
+  return !all_statements<MaskTest>(nest.body).empty() || std::ranges::any_of(all_statements<For>(nest.body), has_needs);
 }
 // Blocks of a cluster wait for each other in every iteration, so that all of them must have the same iterations.
 void join(TileScheduler& scheduler, const Neighbours& neighbours, const Kernel& fitted) {

@@ -142,6 +142,12 @@ const Product* WarpNest::product(const Compute* compute) const {
   const auto found = std::ranges::find(products, compute, &Product::compute);
   return found == products.end() ? nullptr : &*found;
 }
+std::vector<BufferId> WarpNest::tiles_loaded(const LoopBody& block) const {
+  std::vector<BufferId> loaded;
+  for (const auto* load : own_statements<Load>(block))
+    if (tiles.contains(load->to)) loaded.push_back(load->to);
+  return loaded;
+}
 bool WarpNest::is_integer(BufferId id) const {
   return std::ranges::any_of(
       products, [&](const Product& p) { return p.compute->to == id && p.instruction->accumulator == Datatype::i32; });

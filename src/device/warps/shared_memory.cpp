@@ -10,17 +10,9 @@ namespace {
 
 constexpr std::int64_t wanted_stages = 2, line = 128;
 
-std::vector<const For*> pipelined_loops(const Lowered& lowered, const Tiles& tiles) {
-  std::vector<const For*> loops;
-  each_step(lowered.nest->body, [&](const LoopStatement& step) {
-    if (const auto* loop = std::get_if<For>(&step.node); loop && loads_innermost(loop->body, tiles))
-      loops.push_back(loop);
-  });
-  return loops;
-}
 void set_stages(WarpNest& found, std::int64_t stages) {
   for (const auto* loop : found.pipelined)
-    for (const auto id : tiles_loaded(loop->body, found.tiles)) found.tiles.at(id).copies = stages;
+    for (const auto id : found.tiles_loaded(loop->body)) found.tiles.at(id).copies = stages;
   found.shared_bytes = 0;
   for (const auto& [id, tile] : found.tiles) found.shared_bytes += bytes_of(tile, line);
 }
@@ -32,7 +24,8 @@ void set_stages(WarpNest& found, std::int64_t stages) {
 // otherwise down to two, or to the planned number if that is smaller. If the tiles still do not fit, those that no
 // product reads are no longer staged.
 void place_tiles(WarpNest& found, const Lowered& lowered) {
-  found.pipelined = pipelined_loops(lowered, found.tiles);
+  found.pipelined = all_statements<For>(lowered.nest->body);
+  std::erase_if(found.pipelined, [&](const For* loop) { return !loads_innermost(found, loop->body); });
   const auto room = block_room(lowered), planned = lowered.planned.stages;
   const bool alone = lowered.blocks == 1;
   const auto fewest = alone ? 1 : std::min(wanted_stages, planned);
@@ -51,19 +44,9 @@ void place_tiles(WarpNest& found, const Lowered& lowered) {
     if (tile.column) tile.together = tile_alignment(*lowered.nest, lowered.nest->at(id), *tile.column);
   }
 }
-std::vector<BufferId> tiles_loaded(const LoopBody& block, const Tiles& tiles) {
-  std::vector<BufferId> loaded;
-  for (const auto& step : block.steps)
-    if (const auto* load = std::get_if<Load>(&step.node); load && tiles.contains(load->to)) loaded.push_back(load->to);
-  return loaded;
-}
-bool loads_innermost(const LoopBody& block, const Tiles& tiles) {
-  bool deeper = false;
-  each_step(block, [&](const LoopStatement& step) {
-    const auto* loop = std::get_if<For>(&step.node);
-    deeper |= loop && !tiles_loaded(loop->body, tiles).empty();
-  });
-  return !deeper && !tiles_loaded(block, tiles).empty();
+bool loads_innermost(const WarpNest& found, const LoopBody& block) {
+  const auto loads = [&](const For* loop) { return !found.tiles_loaded(loop->body).empty(); };
+  return !found.tiles_loaded(block).empty() && std::ranges::none_of(all_statements<For>(block), loads);
 }
 std::int64_t bytes_of(const StagedTile& tile, std::int64_t alignment) {
   return round_up(tile.layout.size_bytes(), alignment) * tile.copies;

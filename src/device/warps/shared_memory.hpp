@@ -9,10 +9,8 @@ namespace napkin {
 // shared memory with the fewest stages.
 void place_tiles(WarpNest&, const Lowered&);
 
-// The tiles that a block loads itself.
-std::vector<BufferId> tiles_loaded(const LoopBody&, const Tiles&);
-// True if a block loads tiles, and no loop inside of it does.
-bool loads_innermost(const LoopBody&, const Tiles&);
+// True if a body loads tiles, and no loop inside of it does.
+bool loads_innermost(const WarpNest&, const LoopBody&);
 // The bytes of all stages of a tile that begins at multiples of `alignment`.
 std::int64_t bytes_of(const StagedTile&, std::int64_t alignment);
 // What one block may use if those that should run at the same time share the SM's shared memory.

@@ -95,9 +95,7 @@ class KernelPrinter {
   std::string loops(const std::string& name) const {
     Lines out;
     for (const auto& group : nest_.groups) out.line("//   " + words(group));
-    each_step(nest_.body, [&](const LoopStatement& step) {
-      if (const auto* loop = std::get_if<For>(&step.node)) out.line("//   " + words(loop->split));
-    });
+    for (const auto* loop : all_statements<For>(nest_.body)) out.line("//   " + words(loop->split));
     out.list(fmt::format("static void {}(", name), parameters(), ") {");
     out.deepen();
     std::string arguments = "n", full;

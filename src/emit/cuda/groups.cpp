@@ -46,14 +46,8 @@ void GroupPrinter::describe(const std::string& below) {
 }
 void GroupPrinter::describe(const TilesOf& tiles, const StagesOf& stages) {
   for (const auto& group : page_.nest.groups) page_.out.line("//   {:<24}  {}", words(group), tiles(group));
-  describe(page_.nest.body, stages);
-}
-void GroupPrinter::describe(const LoopBody& block, const StagesOf& stages) {
-  for (const auto& step : block.steps)
-    if (const auto* loop = std::get_if<For>(&step.node)) {
-      page_.out.line("//   {:<24}  one tile after another{}", words(loop->split), stages(*loop));
-      describe(loop->body, stages);
-    }
+  for (const auto* loop : all_statements<For>(page_.nest.body))
+    page_.out.line("//   {:<24}  one tile after another{}", words(loop->split), stages(*loop));
 }
 
 std::string GroupPrinter::begin_name(WireId wire) {

@@ -79,7 +79,6 @@ class GroupPrinter {
 
  private:
   using Take = std::function<void(const Entered&, const std::string& number)>;
-  void describe(const LoopBody&, const StagesOf&);
   void enter(const For&, const std::string& begin);
   void end_parts();
   std::vector<const Entered*> ordered(const std::vector<Entered>&, const TileScheduler&) const;

@@ -14,11 +14,9 @@ RowPage::RowPage(const ThreadedKernel& threaded, const RowNest& distributed, con
       lane(pool.fresh("lane")),
       part(pool.fresh("slot")),
       index(pool.fresh("i")),
-      vector(pool.fresh("v")) {
-  each_step(nest.body, [&](const LoopStatement& step) {
-    const auto* compute = std::get_if<Compute>(&step.node);
-    if (!compute) return;
-    columns.push_back(compute);
+      vector(pool.fresh("v")),
+      columns(all_statements<Compute>(nest.body)) {
+  for (const auto* compute : columns) {
     for (const auto& [id, buffer] : compute->reads)
       if (rows.reads.contains(buffer))
         read_as[buffer] = &access(diagram, id);
@@ -26,7 +24,7 @@ RowPage::RowPage(const ThreadedKernel& threaded, const RowNest& distributed, con
         wanted.insert(buffer);
     if (compute->column.fold) wanted.insert(compute->to);
     if (compute->carried) wanted.insert(*compute->carried);
-  });
+  }
 }
 
 bool RowPage::has_lanes(BufferId id) const { return contains(diagram.at(nest.at(id).array).wires, rows.lanes); }

@@ -80,7 +80,7 @@ class IterationPrinter {
   std::string slot() const { return pipelines_.slot(*pipelines_.of(*page_.warps.step->loop)); }
 
   void load_tiles() {
-    for (const auto id : tiles_of(page_.warps, iteration())) pipelines_.loaded(id);
+    for (const auto id : page_.warps.tiles_loaded(iteration())) pipelines_.loaded(id);
   }
   // Issues the leading products as one commit group.
   void issue_leading() {
@@ -166,16 +166,14 @@ class IterationPrinter {
 
   // Declares pointers to the stage `number` of the tiles that some columns read.
   void declare_stages(const std::vector<const Compute*>& readers, const std::string& number) {
-    for (const auto id : tiles_of(page_.warps, iteration()))
+    for (const auto id : page_.warps.tiles_loaded(iteration()))
       if (std::ranges::any_of(readers, [&](const Compute* each) { return contains(tiles_read(page_, *each), id); }))
         declare_pointer(page_, id, stage_address(page_, id, number, swizzle_pattern));
   }
   // The columns of an iteration that are no products.
   std::vector<const Compute*> other_columns() const {
-    std::vector<const Compute*> all;
-    for (const auto& step : iteration().steps)
-      if (const auto* compute = std::get_if<Compute>(&step.node); compute && !page_.warps.product(compute))
-        all.push_back(compute);
+    auto all = own_statements<Compute>(iteration());
+    std::erase_if(all, [&](const Compute* compute) { return page_.warps.product(compute) != nullptr; });
     return all;
   }
 

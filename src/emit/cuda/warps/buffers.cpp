@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "emit/shared/types.hpp"
 #include "loops/walk.hpp"
 
@@ -26,12 +28,7 @@ std::string registers_of(const FragmentPage& page, BufferId id) {
 
 // Whether a mask test reads the tile.
 bool is_asked(const LoopNest& nest, BufferId id) {
-  bool found = false;
-  each_step(nest.body, [&](const LoopStatement& step) {
-    const auto* ask = std::get_if<MaskTest>(&step.node);
-    found = found || (ask && ask->tile == id);
-  });
-  return found;
+  return std::ranges::any_of(all_statements<MaskTest>(nest.body), [&](const MaskTest* ask) { return ask->tile == id; });
 }
 
 }  // namespace
@@ -68,13 +65,6 @@ std::string read_once(const Page& page, ArrayId id, const std::vector<std::strin
   return fmt::format("napkin_read_once<{}>({})", page.kernel.threads, page.address(id, at));
 }
 
-std::vector<BufferId> tiles_of(const WarpNest& warps, const LoopBody& block) {
-  std::vector<BufferId> all;
-  for (const auto& step : block.steps)
-    if (const auto* load = std::get_if<Load>(&step.node); load && warps.tiles.contains(load->to))
-      all.push_back(load->to);
-  return all;
-}
 std::vector<BufferId> tiles_read(const Page& page, const Compute& compute) {
   std::vector<BufferId> all;
   for (const auto& [access, id] : compute.reads)

@@ -18,8 +18,7 @@ void read_single(FragmentPage&, const Load&);
 // A number of an array at one place, read once for all threads of the block.
 std::string read_once(const Page&, ArrayId, const std::vector<std::string>& at);
 
-// The tiles that the loop body loads, and those of inputs that a column reads.
-std::vector<BufferId> tiles_of(const WarpNest&, const LoopBody&);
+// The tiles of inputs that a column reads.
 std::vector<BufferId> tiles_read(const Page&, const Compute&);
 // "K_tile", the pointer to the current stage of a tile in shared memory, and the declaration of it.
 std::string tile_pointer(const Page&, BufferId);

@@ -14,9 +14,7 @@ namespace {
 void limit_undivided(FragmentPage& page) {
   std::set<WireId> cut;
   for (const auto& group : page.nest.groups) cut.insert(group.wire);
-  each_step(page.body(), [&](const LoopStatement& step) {
-    if (const auto* loop = std::get_if<For>(&step.node)) cut.insert(loop->split.wire);
-  });
+  for (const auto* loop : all_statements<For>(page.body())) cut.insert(loop->split.wire);
   for (const auto& buffer : page.nest.buffers)
     for (const auto& index : buffer.at)
       for (const auto& term : index.terms)

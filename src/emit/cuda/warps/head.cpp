@@ -14,7 +14,7 @@ namespace {
 // ", 3 stages that a producer warpgroup fills", of the tiles of a stream; empty if there is one copy of them.
 std::string stages_of(const WarpNest& warps, const For& loop, const std::string& filled) {
   std::int64_t copies = 1;
-  for (const auto id : tiles_of(warps, loop.body)) copies = std::max(copies, warps.tiles.at(id).copies);
+  for (const auto id : warps.tiles_loaded(loop.body)) copies = std::max(copies, warps.tiles.at(id).copies);
   return copies > 1 ? fmt::format(", {} stages{}", copies, filled) : "";
 }
 

@@ -73,10 +73,8 @@ std::string input(const FragmentPage& page, BufferId id, const Access& from, con
 }  // namespace
 
 FragmentStatements::FragmentStatements(FragmentPage& page) : StatementPrinter(page, {Language::cuda, true, true}) {
-  each_step(page.body(), [&](const LoopStatement& step) {
-    if (const auto* ask = std::get_if<MaskTest>(&step.node); ask && page.is_single(ask->tile))
-      known_[ask->access] = ask->wanted;
-  });
+  for (const auto* ask : all_statements<MaskTest>(page.body()))
+    if (page.is_single(ask->tile)) known_[ask->access] = ask->wanted;
 }
 
 int FragmentStatements::open_cells(const Compute& compute, OpenFragments& here) {

@@ -39,8 +39,7 @@ std::string needed(FragmentPage& page, const For& loop) {
   std::vector<std::string> all;
   for (const auto& each : loop.needs)
     all.push_back(fmt::format("({})", code_possible(each, page.names, ends(page.shared))));
-  for (const auto& step : loop.body.steps)
-    if (const auto* ask = std::get_if<MaskTest>(&step.node)) all.push_back(print_test(page, *ask));
+  for (const auto* ask : own_statements<MaskTest>(loop.body)) all.push_back(print_test(page, *ask));
   return fmt::format("{}", fmt::join(all, " && "));
 }
 
@@ -57,9 +56,7 @@ std::string clear_condition(const FragmentPage& page, const For& loop, const std
                             const WirePiece& around) {
   std::vector<std::string> all = {fmt::format("{} + {} <= {}", begin, loop.split.size, around.end)};
   bool depends = false;
-  for (const auto& step : loop.body.steps) {
-    const auto* compute = std::get_if<Compute>(&step.node);
-    if (!compute) continue;
+  for (const auto* compute : own_statements<Compute>(loop.body)) {
     depends |= depends_on_ends(page.warps, *compute, loop.split.wire);
     for (const auto& mask : compute->masks) {
       const auto text = code_certain(mask, page.names, ends(page.shared));
@@ -71,11 +68,7 @@ std::string clear_condition(const FragmentPage& page, const For& loop, const std
 
 }  // namespace
 
-bool may_skip(const For& loop) {
-  return !loop.needs.empty() || std::ranges::any_of(loop.body.steps, [](const LoopStatement& step) {
-    return std::holds_alternative<MaskTest>(step.node);
-  });
-}
+bool may_skip(const For& loop) { return !loop.needs.empty() || !own_statements<MaskTest>(loop.body).empty(); }
 
 std::string declare_skip(FragmentPage& page, GroupPrinter& groups, const For& loop, const std::string& begin,
                          const WirePiece& around) {

@@ -41,7 +41,7 @@ class WarpPrinter {
  private:
   bool is_pipelined(const For& loop) const {
     if (!contains(warps_.pipelined, &loop)) return false;
-    return std::ranges::all_of(tiles_of(warps_, loop.body),
+    return std::ranges::all_of(warps_.tiles_loaded(loop.body),
                                [&](BufferId id) { return warps_.tiles.at(id).copies > 1; });
   }
 
@@ -143,7 +143,7 @@ class WarpPrinter {
   void pipelined(const For& loop, bool outermost) {
     const auto before = on_their_way_;
     groups_.with_piece(loop, [&](const WirePiece& around, const std::string& begin) {
-      const auto copies = warps_.tiles.at(tiles_of(warps_, loop.body).front()).copies;
+      const auto copies = warps_.tiles.at(warps_.tiles_loaded(loop.body).front()).copies;
       const auto slot = page_.pool.fresh("slot"), next = page_.pool.fresh(begin + "_next");
       const auto load = page_.pool.fresh("load_" + begin);
       const auto skip = declare_skip(page_, groups_, loop, begin, around);
@@ -159,7 +159,8 @@ class WarpPrinter {
   void declare_load(const Ahead& ahead) {
     out_.open("const auto {} = [&](int {}, int {})", ahead.load, ahead.begin, ahead.slot);
     groups_.declare_end(ahead.loop, ahead.begin, ahead.around);
-    for (const auto id : tiles_of(warps_, ahead.loop.body)) copy(id, stage_address(page_, id, ahead.slot, line_bytes));
+    for (const auto id : warps_.tiles_loaded(ahead.loop.body))
+      copy(id, stage_address(page_, id, ahead.slot, line_bytes));
     out_.close("};");
   }
   // Starts loading the first pieces, before the loop begins, and returns their names.
@@ -187,7 +188,7 @@ class WarpPrinter {
     out_.line("__syncthreads();");
     bring(ahead, next, two ? slot + " ^ 1" : fmt::format("{0} == 0 ? {1} : {0} - 1", slot, copies - 1));
     on_their_way_.clear();
-    for (const auto id : tiles_of(warps_, loop.body))
+    for (const auto id : warps_.tiles_loaded(loop.body))
       declare_pointer(page_, id, stage_address(page_, id, slot, line_bytes));
     body(loop, begin, around);
     pieces.push_back(next);
