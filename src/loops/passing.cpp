@@ -64,6 +64,15 @@ bool reads(const Compute& compute, BufferId id) {
   return compute.carried == id || std::ranges::count(compute.reads, id, &std::pair<ExprId, BufferId>::second) > 0;
 }
 
+bool may_trail(const LoopBody& block, const Compute& own) {
+  const auto touches = [&](const LoopStatement& step) {
+    if (const auto* save = std::get_if<Save>(&step.node)) return save->from == own.to;
+    const auto* compute = std::get_if<Compute>(&step.node);
+    return compute && compute != &own && (compute->to == own.to || reads(*compute, own.to));
+  };
+  return own.carried == own.to && std::ranges::none_of(block.steps, touches);
+}
+
 std::map<BufferId, const Compute*> passing(const LoopNest& nest,
                                            const std::function<bool(const Compute*)>& is_product) {
   return Passing(nest, is_product).run();

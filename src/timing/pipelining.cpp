@@ -47,16 +47,6 @@ double tensor_share(const IterationClocks& clocks, double iteration) {
   return iteration <= 0 ? 0 : clocks.at(Resource::tensor).seconds / iteration;
 }
 
-// True if the product continues a sum in place that nothing else in its iteration touches. It may run while the next
-// iteration begins.
-bool may_trail(const Mainloop& mainloop, const MainloopOperation& trailing) {
-  const auto sum = trailing.compute->to;
-  const auto touches = [&](const MainloopOperation& other) {
-    return &other != &trailing && (other.compute->to == sum || reads(*other.compute, sum));
-  };
-  return trailing.compute->carried == sum && std::ranges::none_of(mainloop.columns, touches);
-}
-
 // True if the machine can overlap the mainloop in this way. Tiles are copied ahead if rows are aligned for that.
 // Iterations are divided between leading products, which read only tiles, and the trailing products that depend on
 // them, so that both kinds are needed.
@@ -67,7 +57,7 @@ bool can(Overlap overlap, const Mainloop& mainloop, const RowDivision& warpgroup
   const auto trails = [&](const MainloopOperation& column) { return is_product(column) && !leads(column); };
   const auto is_leading = [&](const MainloopOperation& column) { return is_product(column) && leads(column); };
   const auto is_needed = [&](const MainloopOperation& column) {
-    return trails(column) && !may_trail(mainloop, column);
+    return trails(column) && !may_trail(mainloop.body(), *column.compute);
   };
   if (!mainloop.issues_together() || std::ranges::none_of(mainloop.columns, is_leading) ||
       std::ranges::none_of(mainloop.columns, trails) || std::ranges::any_of(mainloop.outside, is_product))

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "device/warps/shared_memory.hpp"
+#include "loops/passing.hpp"
 
 namespace napkin {
 namespace {
@@ -24,10 +25,6 @@ void divide_products(OverlappedMainloop& step, const std::vector<Product>& produ
     (begins_anew && !product.rows.computed ? step.leading : step.trailing).push_back(product.compute);
   }
 }
-// The product may still run in the next iteration: it continues a sum that nothing else in its iteration touches.
-bool may_trail(const OverlappedMainloop& step, const Compute* trailing) {
-  return trailing->carried == trailing->to && !is_touched_beside(step.loop->body, *trailing);
-}
 // Returns why the iteration cannot be divided; empty if it can.
 std::string cut(OverlappedMainloop& step, const Lowered& lowered, const WarpNest& found) {
   const auto& planned = lowered.planned;
@@ -39,8 +36,8 @@ std::string cut(OverlappedMainloop& step, const Lowered& lowered, const WarpNest
   const auto warpgroups = lowered.warps / lowered.issuing_warps;
   const bool turns = in_turn(planned.overlap);
   step.warpgroups = turns ? std::max<std::int64_t>(ping_pong_groups(planned.overlap, warpgroups), 1) : 1;
-  const auto needed =
-      std::ranges::find_if_not(step.trailing, [&](const Compute* trailing) { return may_trail(step, trailing); });
+  const auto needed = std::ranges::find_if_not(
+      step.trailing, [&](const Compute* trailing) { return may_trail(step.loop->body, *trailing); });
   step.within = planned.within && needed == step.trailing.end();
   if (turns)
     return step.warpgroups > 1 ? ""

@@ -2,6 +2,7 @@
 #include "device/warpgroups/pipelines.hpp"
 
 #include "device/warps/shared_memory.hpp"
+#include "loops/passing.hpp"
 
 namespace napkin {
 namespace {
@@ -38,14 +39,12 @@ TilePipeline pipeline_outside(const Lowered& lowered, const WarpNest& found, Buf
   }
   return pipeline;
 }
-// An iteration may end with a product that still runs while the next one begins. Nothing else in the iteration touches
-// its sum then.
+// An iteration may end with a product that still runs while the next one begins.
 const Compute* lasting(const LoopBody& block, const WarpNest& found) {
   const auto* last = block.steps.empty() ? nullptr : std::get_if<Compute>(&block.steps.back().node);
   const auto* product = last ? found.product(last) : nullptr;
-  if (!product || product->rows.computed || product->promoted > 0 || last->carried != last->to || last->column.repair)
-    return nullptr;
-  return is_touched_beside(block, *last) ? nullptr : last;
+  if (!product || product->rows.computed || product->promoted > 0 || last->column.repair) return nullptr;
+  return may_trail(block, *last) ? last : nullptr;
 }
 // Adds the pipelines of a loop, those of the loops inside it first.
 void add_pipelines(std::vector<TilePipeline>& all, const Lowered& lowered, const WarpNest& found, const For& loop) {

@@ -1,8 +1,6 @@
 // Lowers the kernel of an attempt to a loop nest, and lists the loads, computes and saves of the nest.
 #include "device/warps/lowered.hpp"
 
-#include "loops/passing.hpp"
-
 namespace napkin {
 namespace {
 
@@ -74,12 +72,4 @@ void check_position(const LoopNest& nest, const Compute& compute, const Access& 
       throw infeasible("`{}` reads `{}` at another position", nest.scratch.at(nest.at(compute.to).array).name,
                        array.name);
 }
-bool is_touched_beside(const LoopBody& block, const Compute& own) {
-  return std::ranges::any_of(block.steps, [&](const LoopStatement& step) {
-    if (const auto* save = std::get_if<Save>(&step.node)) return save->from == own.to;
-    const auto* compute = std::get_if<Compute>(&step.node);
-    return compute && compute != &own && (compute->to == own.to || reads(*compute, own.to));
-  });
-}
-
 }  // namespace napkin

@@ -74,7 +74,5 @@ bool has_blocks_of_warps(const Hardware&);
 
 // Throws if a column reads a computed array at another position than its own: only its own is in its registers.
 void check_position(const LoopNest&, const Compute&, const Access&, const Extents&);
-// True if another statement of the body computes, reads or saves the buffer of the column.
-bool is_touched_beside(const LoopBody&, const Compute&);
 
 }  // namespace napkin

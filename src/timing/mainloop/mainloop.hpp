@@ -106,6 +106,7 @@ struct Mainloop {
   std::vector<Volume> volumes;
 
   const Diagram& diagram() const { return nest->scratch; }
+  const LoopBody& body() const { return loops.empty() ? nest->body : loops.back()->body; }
   // Whether something is true of an operation of the mainloop or outside of it, and a call for each of them.
   template <class Is>
   bool any(const Is& is) const {
