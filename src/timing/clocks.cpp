@@ -21,12 +21,12 @@ constexpr double operations_of_split = 5, operations_of_widening = 1, operations
 class Counter : OnCore {
  public:
   Counter(const OnCore& on, bool cached, Detail detail, const OfLaunch& launch)
-      : OnCore(on), cached_(cached), detail_(detail), launch_(launch), cores_(hardware.total(mainloop.core)) {
-    for (const auto array : mainloop.nest->inputs) {
-      const auto type = mainloop.diagram().at(array).type;
-      if (row(type).bytes > row(widest_).bytes) widest_ = type;
-    }
-  }
+      : OnCore(on),
+        cached_(cached),
+        detail_(detail),
+        launch_(launch),
+        cores_(hardware.total(mainloop.core)),
+        widest_(mainloop.widest_input()) {}
 
   IterationClocks run(const Passage& passage) {
     find_clock();
@@ -79,10 +79,9 @@ class Counter : OnCore {
     return unit.rates.contains(wanted) ? wanted : Datatype::f32;
   }
   bool is_widened_by_warps(const Contraction& made) const {
-    const auto* row = find_matrix_instruction(made.instruction->operands, 1);
     const auto& shape = detail_ == Detail::least ? *made.fastest : *made.instruction;
-    return model == Model::machine && mainloop.loads_matrices && warps_of(shape) == 1 && row != nullptr &&
-           !multiplies_directly(*row, mainloop.capability);
+    return model == Model::machine && mainloop.loads_matrices && warps_of(shape) == 1 &&
+           mainloop.is_widened_by_warps(made);
   }
   // Returns the share of the chip's sustained rate that this instruction reaches.
   double reached_share(const Contraction& made, const Rate& rate) const {
@@ -251,10 +250,15 @@ class Counter : OnCore {
   // True if the row operand is resident. For `Detail::least`, which holds for tiles of other sizes, either operand may
   // have the rows.
   bool is_kept(const MainloopOperand& rows) const { return detail_ == Detail::least ? rows.outlives : rows.kept; }
-  double read_seconds(std::int64_t bytes) const {
+  // Returns the rate at which registers are loaded from the core's memory; null if the profile has none.
+  const Rate* inner_rate() const {
     const auto below = mainloop.core + 1;
-    if (below >= hardware.levels.size() || !hardware.levels[below].bandwidth) return 0;
-    return seconds_at(static_cast<double>(bytes), *hardware.levels[below].bandwidth, cores_, model) / clock_;
+    const bool known = below < hardware.levels.size() && hardware.levels[below].bandwidth;
+    return known ? &*hardware.levels[below].bandwidth : nullptr;
+  }
+  double read_seconds(std::int64_t bytes) const {
+    const auto* rate = inner_rate();
+    return rate ? seconds_at(static_cast<double>(bytes), *rate, cores_, model) / clock_ : 0;
   }
   void read_outside(const MainloopOperation& column) {
     const auto bytes = read_bytes(column);
@@ -278,14 +282,13 @@ class Counter : OnCore {
     return mainloop.any(takes);
   }
   double read(const MainloopOperation& column) {
-    const auto below = mainloop.core + 1;
-    if (below >= hardware.levels.size() || !hardware.levels[below].bandwidth) return 0;
+    const auto* rate = inner_rate();
+    if (!rate) return 0;
     const auto bytes = read_bytes(column);
     const double seconds = read_seconds(bytes);
     all_.inner_bytes += static_cast<double>(bytes);
     add(column.name, Resource::shared, static_cast<double>(bytes),
-        clocks(seconds_at(static_cast<double>(bytes), *hardware.levels[below].bandwidth, cores_, Model::ideal)),
-        seconds);
+        clocks(seconds_at(static_cast<double>(bytes), *rate, cores_, Model::ideal)), seconds);
     return seconds;
   }
   double clocks(double seconds) const {
@@ -349,7 +352,7 @@ class Counter : OnCore {
   Detail detail_;
   OfLaunch launch_;
   std::int64_t cores_;
-  Datatype widest_ = Datatype::f8e4m3;
+  Datatype widest_;
   double serial_ = 0, clock_ = 1;
   IterationClocks all_;
 };

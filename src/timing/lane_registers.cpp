@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
+#include "diagram/contains.hpp"
 #include "loops/passing.hpp"
 #include "loops/pieces.hpp"
 #include "loops/walk.hpp"
-#include "napkin/instructions.hpp"
 
 namespace napkin {
 namespace {
@@ -28,53 +28,49 @@ const MainloopOperation* find_product(const Mainloop& mainloop, const Compute* c
   return nullptr;
 }
 
+bool is_long(std::int64_t length) { return length > 1; }
+
 // True if single warps widen an operand on its way from shared memory.
 bool widens(const Mainloop& mainloop, const MainloopOperation& column) {
   const auto& made = *column.contraction;
-  const auto* row = find_matrix_instruction(made.instruction->operands, 1);
-  return made.parts == 1 && ((std::ranges::any_of(column.factors, &Factor::widened) && !made.mixed) ||
-                             (row != nullptr && !multiplies_directly(*row, mainloop.capability)));
+  return made.parts == 1 &&
+         ((std::ranges::any_of(column.factors, &Factor::widened) && !made.mixed) || mainloop.is_widened_by_warps(made));
 }
 
 // Describes what determines the registers that a compiler needs in addition to values, including how the products of
 // the mainloop read their operands and where results are saved.
 BesideValues beside_values(const Mainloop& mainloop, bool several_warps) {
-  std::vector<const Compute*> all, no_products;
-  bool follows = false, one_by_one = false, exchanges = false, widening = false;
-  const auto look = [&](const MainloopOperation& column) {
-    all.push_back(column.compute);
-    if (!column.contraction) no_products.push_back(column.compute);
-    follows = follows || (column.contraction && !column.contraction->rows.staged);
-    one_by_one = one_by_one ||
-                 std::ranges::any_of(column.factors, [](const Factor& factor) { return factor.operand.one_by_one; });
-    if (!column.contraction || column.contraction->rows.staged) return;
-    exchanges = exchanges || mainloop.exchanges_bytes(*column.contraction);
-    widening = widening || widens(mainloop, column);
-  };
-  std::ranges::for_each(mainloop.columns, look), std::ranges::for_each(mainloop.outside, look);
-  auto made = beside_columns(*mainloop.nest, all, no_products, [&](BufferId id) {
-    return std::ranges::count_if(mainloop.nest->at(id).extent, [](std::int64_t length) { return length > 1; }) >= 2;
-  });
+  const auto is_product = [&](const Compute* compute) { return find_product(mainloop, compute) != nullptr; };
+  const auto is_matrix = [&](BufferId id) { return std::ranges::count_if(mainloop.nest->at(id).extent, is_long) >= 2; };
+  auto made = beside_columns(*mainloop.nest, is_product, is_matrix);
   made.by_warpgroups = mainloop.issues_together();
-  made.follows = follows, made.one_by_one = one_by_one, made.exchanges = exchanges, made.widens = widening;
   made.shares_columns = several_warps && !mainloop.has_rows_first;
-  made.saves_in_loops = saves_anew(*mainloop.nest);
+  mainloop.each([&](const MainloopOperation& column) {
+    made.one_by_one |=
+        std::ranges::any_of(column.factors, [](const Factor& factor) { return factor.operand.one_by_one; });
+    if (!column.contraction || column.contraction->rows.staged) return;
+    made.follows = true;
+    made.exchanges |= mainloop.exchanges_bytes(*column.contraction);
+    made.widens |= widens(mainloop, column);
+  });
   return made;
 }
 
 }  // namespace
 
-BesideValues beside_columns(const LoopNest& nest, const std::vector<const Compute*>& all,
-                            const std::vector<const Compute*>& no_products,
+BesideValues beside_columns(const LoopNest& nest, const std::function<bool(const Compute*)>& is_product,
                             const std::function<bool(BufferId)>& is_matrix) {
   BesideValues made;
-  made.masks = std::ranges::any_of(all, [](const Compute* compute) { return !compute->masks.empty(); });
-  for (const auto* compute : no_products)
+  for (const auto* compute : all_statements<Compute>(nest.body)) {
+    made.masks |= !compute->masks.empty();
+    if (is_product(compute)) continue;
     for (const auto& [access, id] : compute->reads) {
       if (!nest.is_input(id)) continue;
-      made.folds_tiles = made.folds_tiles || compute->column.fold;
-      made.reads_tiles = made.reads_tiles || is_matrix(id);
+      made.folds_tiles |= compute->column.fold != nullptr;
+      made.reads_tiles |= is_matrix(id);
     }
+  }
+  made.saves_in_loops = saves_anew(nest);
   made.strides =
       std::ranges::any_of(nest.inputs, [&](ArrayId input) { return nest.scratch.at(input).wires.size() > 2; });
   return made;
@@ -93,15 +89,13 @@ LaneRegisters::LaneRegisters(const Mainloop& mainloop, const Hardware& hardware)
   }
 }
 
-LaneRegisters::Column LaneRegisters::column(const Held& held) const {
-  Column made{held.compute, find_product(mainloop_, held.compute), false, {}, held.overwrites};
-  made.inside = std::ranges::any_of(mainloop_.columns, [&](const auto& one) { return one.compute == held.compute; });
-  const auto is_computed = [&](BufferId id) {
-    const auto makes = [&](const MainloopOperation& one) { return one.compute->to == id; };
-    return mainloop_.any(makes);
-  };
-  std::ranges::copy_if(held.buffers, std::back_inserter(made.alive), is_computed);
-  return made;
+LaneRegisters::Column LaneRegisters::column(Held held) const {
+  std::erase_if(held.buffers, [&](BufferId id) {
+    return !mainloop_.any([&](const MainloopOperation& one) { return one.compute->to == id; });
+  });
+  const auto* compute = held.compute;
+  const bool inside = std::ranges::any_of(mainloop_.columns, [&](const auto& one) { return one.compute == compute; });
+  return {std::move(held), find_product(mainloop_, compute), inside};
 }
 
 std::int64_t LaneRegisters::registers(const RowDivision& warpgroup, Order order) const {
@@ -111,11 +105,8 @@ std::int64_t LaneRegisters::registers(const RowDivision& warpgroup, Order order)
 }
 
 std::int64_t LaneRegisters::values(const Column& column, const RowDivision& warpgroup, Order order) const {
-  std::int64_t all = 0;
-  for (const auto id : column.alive) all += values(id, warpgroup);
+  auto all = registers_of_held(column.held, [&](BufferId id) { return values(id, warpgroup); });
   for (const auto id : sources(column)) all += values(id, warpgroup);
-  if (column.overwrites)
-    all -= std::min(values(column.overwrites->first, warpgroup), values(column.overwrites->second, warpgroup));
   if (column.product) all += operands(*column.product, warpgroup);
   for (const auto& other : columns_)
     if (other.product && other.product->contraction->rows.kept) all += whole_rows(*other.product, warpgroup);
@@ -129,7 +120,7 @@ std::vector<BufferId> LaneRegisters::sources(const Column& column) const {
   const auto made = sources_.find(column.product->contraction->rows.buffer);
   if (made == sources_.end()) return {};
   auto all = made->second;
-  std::erase_if(all, [&](BufferId id) { return std::ranges::count(column.alive, id) > 0; });
+  std::erase_if(all, [&](BufferId id) { return contains(column.held.buffers, id); });
   return all;
 }
 
@@ -149,7 +140,6 @@ std::int64_t LaneRegisters::values(BufferId id, const RowDivision& warpgroup) co
 // Returns the length of the first long axis of a piece that has two of them.
 std::optional<std::int64_t> LaneRegisters::first_of_two(BufferId id) const {
   const auto& extent = mainloop_.nest->at(id).extent;
-  const auto is_long = [](std::int64_t length) { return length > 1; };
   if (std::ranges::count_if(extent, is_long) != 2) return std::nullopt;
   return *std::ranges::find_if(extent, is_long);
 }
@@ -163,7 +153,7 @@ std::int64_t LaneRegisters::whole_rows(const MainloopOperation& column, const Ro
 
 // True if the buffer is a carried state. A state becomes an operand one k-step at a time.
 bool LaneRegisters::is_state(BufferId id) const {
-  return std::ranges::any_of(columns_, [&](const Column& column) { return column.compute->carried == id; });
+  return std::ranges::any_of(columns_, [&](const Column& column) { return column.held.compute->carried == id; });
 }
 
 // Registers of a column operand that each warp computed as a whole.
@@ -174,9 +164,7 @@ std::int64_t LaneRegisters::whole_columns(const MainloopOperation& column) const
          pieces_of(mainloop_.lengths_at(column)[made.depth.index], made.k) * made.parts;
 }
 
-// Registers of the sums that are promoted, and of operands that were computed as a whole. Single warps load other
-// operands one k-step at a time: all fragments of one side, and the fragments of the other side one after another.
-// Widened operands are held as they were loaded, and once more at twice the width.
+// Registers of the sums that are promoted, of operands that were computed as a whole, and of those that are loaded.
 std::int64_t LaneRegisters::operands(const MainloopOperation& column, const RowDivision& warpgroup) const {
   const auto& made = *column.contraction;
   const auto is_made_whole = [&](const MainloopOperand& one) { return !one.staged && !is_state(one.buffer); };
@@ -190,8 +178,7 @@ std::int64_t LaneRegisters::operands(const MainloopOperation& column, const RowD
   const auto rows = pieces_of(of_rows, sum_tile.rows);
   const auto columns = round_up(of_columns, columns_at_once) / sum_tile.columns;
   if (made.parts > 1) return all + registers_of_parts(rows, columns);
-  return all + (widens(mainloop_, column) ? 3 : 1) * std::min(rows * registers_of_rows + registers_of(columns_at_once),
-                                                              columns * registers_of_columns + registers_of_rows);
+  return all + registers_of_loaded(rows, registers_of_rows, columns, registers_of_columns, widens(mainloop_, column));
 }
 
 // Registers that overlap needs in addition. Leading sums are held from the beginning of the iteration. With
@@ -200,9 +187,10 @@ std::int64_t LaneRegisters::ahead(const Column& column, const RowDivision& warpg
   if (order == Order::text || !column.inside) return 0;
   std::int64_t all = 0;
   for (const auto& other : columns_) {
-    if (!other.product || !other.inside || other.compute == column.compute) continue;
-    const bool begun = std::ranges::count(column.alive, other.compute->to) > 0;
-    if (leads(*other.product) && column.compute < other.compute && !begun) all += values(other.compute->to, warpgroup);
+    if (!other.product || !other.inside || other.held.compute == column.held.compute) continue;
+    const auto sum = other.held.compute->to;
+    const bool begun = contains(column.held.buffers, sum);
+    if (leads(*other.product) && column.held.compute < other.held.compute && !begun) all += values(sum, warpgroup);
     if (!leads(*other.product) && order == Order::intra_warpgroup) all += operands(*other.product, warpgroup);
   }
   return all;

@@ -2,10 +2,12 @@
 // by 8 columns of a warp. A lane holds 4 values of a fragment; if an array has only rows or only columns, 2.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <set>
 
+#include "napkin/instructions.hpp"
 #include "timing/mainloop/mainloop.hpp"
 #include "timing/registers_beside.hpp"
 
@@ -17,11 +19,25 @@ struct RowDivision {
   std::int64_t rows = 1, warps = 1, warpgroups = 1, held = 1;
 };
 
-// The properties of columns that need registers beyond their values: from `all` columns, and from those that are no
-// products. `is_matrix` is true for tiles of two dimensions.
-BesideValues beside_columns(const LoopNest&, const std::vector<const Compute*>& all,
-                            const std::vector<const Compute*>& no_products,
+// The properties of a nest's columns that need registers beyond their values. `is_product` says which columns run on
+// matrix units, and `is_matrix` which tiles have two dimensions.
+BesideValues beside_columns(const LoopNest&, const std::function<bool(const Compute*)>& is_product,
                             const std::function<bool(BufferId)>& is_matrix);
+// The registers of the arrays that are held while a column runs.
+template <class RegistersOf>
+std::int64_t registers_of_held(const Held& held, const RegistersOf& registers_of) {
+  std::int64_t all = 0;
+  for (const auto id : held.buffers) all += registers_of(id);
+  if (!held.overwrites) return all;
+  return all - std::min(registers_of(held.overwrites->first), registers_of(held.overwrites->second));
+}
+// Single warps load operands from tiles k-step by k-step: all fragments of one side, and the fragments of the other
+// side one after another. Widened operands are held as they were loaded, and once more at twice the width.
+constexpr std::int64_t registers_of_loaded(std::int64_t row_tiles, std::int64_t of_rows, std::int64_t column_tiles,
+                                           std::int64_t of_columns, bool widened) {
+  return (widened ? 3 : 1) *
+         std::min(row_tiles * of_rows + accumulator_tile.square() * of_columns, column_tiles * of_columns + of_rows);
+}
 
 class LaneRegisters {
  public:
@@ -35,13 +51,11 @@ class LaneRegisters {
 
  private:
   struct Column {
-    const Compute* compute = nullptr;
+    Held held;                                   // computed arrays alone
     const MainloopOperation* product = nullptr;  // null if it is no contraction
     bool inside = false;                         // of the mainloop
-    std::vector<BufferId> alive;
-    std::optional<std::pair<BufferId, BufferId>> overwrites;
   };
-  Column column(const Held&) const;
+  Column column(Held) const;
   std::vector<BufferId> sources(const Column&) const;
   std::int64_t values(const Column&, const RowDivision&, Order) const;
   std::int64_t values(BufferId, const RowDivision&) const;

@@ -225,16 +225,19 @@ Demand demand_of(const Kernel& kernel, const Hardware& hardware) {
 
 std::optional<LaunchTime> launch_time(const LaunchConfigs& configs, const Demand& demand) {
   const auto config = configs.best(demand);
-  if (!config.runs()) return std::nullopt;
+  return config.runs() ? std::optional(launch_time(configs, config, demand)) : std::nullopt;
+}
+LaunchTime launch_time(const LaunchConfigs& configs, const LaunchConfig& config, const Demand& demand) {
   const auto launch = configs.launch(config, demand, 0);
   const double steps = launch.steps / static_cast<double>(launch.cores);
-  return LaunchTime{launch.time_s,
-                    launch.bound,
-                    launch.bound_outside,
-                    launch.bound_by_cache,
-                    steps * config.clocks.at(Resource::copy).seconds,
-                    steps * config.clocks.at(Resource::shared).seconds,
-                    launch.steps * config.clocks.inner_bytes};
+  return {launch.time_s,
+          launch.bound,
+          launch.bound_outside,
+          launch.bound_by_cache,
+          steps,
+          steps * config.clocks.at(Resource::copy).seconds,
+          steps * config.clocks.at(Resource::shared).seconds,
+          launch.steps * config.clocks.inner_bytes};
 }
 
 std::string why_no_block(const LaunchConfigs& configs, const LaunchConfig& config) {
@@ -261,11 +264,6 @@ std::optional<std::size_t> bounding_level(const LaunchTime& time, const KernelCo
   return time.bound == Resource::copy ? std::optional(core) : std::nullopt;
 }
 
-// Returns the resource of which a block needs more than a core has.
-Overrun no_block(const LaunchConfigs& configs, const Demand& demand) {
-  return {configs.mainloop().core, 1, "", "launch", why_no_block(configs, configs.best(demand))};
-}
-
 void name_bound(KernelCost& cost, const LaunchTime& time, const LaunchConfigs& configs) {
   const auto& hardware = configs.hardware();
   const auto level = bounding_level(time, cost, hardware);
@@ -288,14 +286,10 @@ std::vector<HeldArray> held_by_warp(const ColumnVariables& column, std::int64_t 
 
 // The times of units become those within the launch, on average over the cores: the executed operations at the rates of
 // their instructions.
-void spread_units(KernelCost& cost, const LaunchConfigs& configs, const Demand& demand) {
-  const auto config = configs.best(demand);
-  const auto launch = configs.launch(config, demand, 0);
-  const double steps = launch.steps / static_cast<double>(launch.cores);
+void spread_units(KernelCost& cost, const IterationClocks& clocks, double steps) {
   for (auto& unit : cost.units) {
     const auto on = resource_of(unit.unit);
-    if (unit.time_s)
-      unit.time_s = steps * (config.clocks.at(on).seconds + config.clocks.outside_on[static_cast<std::size_t>(on)]);
+    if (unit.time_s) unit.time_s = steps * (clocks.at(on).seconds + clocks.outside_on[static_cast<std::size_t>(on)]);
   }
 }
 
@@ -342,18 +336,19 @@ std::optional<Overrun> set_launch_time(KernelCost& cost, const Kernel& kernel, s
   const auto configs = LaunchConfigs::of(outer, hardware, Model::machine);
   if (!configs) return {};
   const auto demand = demand_of(outer, hardware);
-  const auto time = launch_time(*configs, demand);
-  if (!time) return no_block(*configs, demand);
-  spend(cost, *time, hardware);
-  cost.time_s = time->seconds;
+  const auto config = configs->best(demand);
+  if (!config.runs()) return Overrun{configs->mainloop().core, 1, "", "launch", why_no_block(*configs, config)};
+  const auto time = launch_time(*configs, config, demand);
+  spend(cost, time, hardware);
+  cost.time_s = time.seconds;
   // The times of levels become those within the launch, so that none takes longer than the launch.
   for (auto& one : cost.levels) {
-    if (one.time_s && one.level == *hardware.core) one.time_s = time->copied_s;
-    if (one.time_s && one.level == *hardware.core + 1) one.time_s = time->read_s;
+    if (one.time_s && one.level == *hardware.core) one.time_s = time.copied_s;
+    if (one.time_s && one.level == *hardware.core + 1) one.time_s = time.read_s;
   }
-  spread_units(cost, *configs, demand);
-  hold_registers(cost, *configs, configs->best(demand));
-  name_bound(cost, *time, *configs);
+  spread_units(cost, config.clocks, time.core_steps);
+  hold_registers(cost, *configs, config);
+  name_bound(cost, time, *configs);
   return {};
 }
 

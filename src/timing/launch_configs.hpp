@@ -97,10 +97,12 @@ struct LaunchTime {
   double seconds = 0;
   Resource bound = Resource::tensor;
   bool bound_outside = false, bound_by_cache = false;
+  double core_steps = 0;            // iterations of a core
   double copied_s = 0, read_s = 0;  // of all iterations: copies into the cores, and reads of their memory
   double inner_bytes = 0;           // between the memories of all cores and registers
 };
 std::optional<LaunchTime> launch_time(const LaunchConfigs&, const Demand&);
+LaunchTime launch_time(const LaunchConfigs&, const LaunchConfig& that_runs, const Demand&);
 // The resource of which a block needs more than a core has, if none can run.
 std::string why_no_block(const LaunchConfigs&, const LaunchConfig&);
 

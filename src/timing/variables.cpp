@@ -15,13 +15,11 @@ bool is_trailing(const MainloopOperation& column) { return column.contraction &&
 }  // namespace
 
 Variables::Variables(const Mainloop& mainloop, const Partition& partition, const Hardware& hardware, Model model)
-    : mainloop_(mainloop), partition_(partition), hardware_(hardware), model_(model) {
-  std::optional<Datatype> widest;
-  for (const auto array : mainloop.nest->inputs) {
-    const auto type = mainloop.diagram().at(array).type;
-    if (!widest || row(type).bytes > row(*widest).bytes) widest = type;
-  }
-  uniform_ = widest.value_or(Datatype::f32);
+    : mainloop_(mainloop),
+      partition_(partition),
+      hardware_(hardware),
+      model_(model),
+      uniform_(mainloop.widest_input()) {
   for (std::size_t i = 0; i < mainloop.columns.size(); ++i) alive_.push_back(alive_at(i));
   for (const auto& column : mainloop.outside) alive_outside_.push_back(alive_outside(column));
 }
@@ -31,15 +29,7 @@ Datatype Variables::type_of(BufferId id) const {
 }
 
 Variable Variables::variable(BufferId id, std::int64_t rows) const {
-  const auto& buffer = mainloop_.nest->at(id);
-  const auto place = in_tensor_memory(id) ? Place::tensor_memory : Place::registers;
-  return {mainloop_.diagram().at(buffer.array).name,
-          mainloop_.shape(id, rows),
-          type_of(id),
-          place,
-          true,
-          1,
-          bytes(id, rows)};
+  return variable(Part{id, mainloop_.shape(id, rows), ""});
 }
 std::int64_t Variables::bytes(BufferId id, std::int64_t rows) const {
   return mainloop_.values(id, rows) * row(type_of(id)).bytes;
@@ -219,10 +209,9 @@ std::vector<BufferId> Variables::alive_outside(const MainloopOperation& column) 
     if (mainloop_.nest->at(id).level == mainloop_.core || mainloop_.nest->is_input(id) || in_tensor_memory(id)) return;
     if (!contains(all, id)) all.push_back(id);
   };
-  const auto carry = [&](const MainloopOperation& one) {
+  mainloop_.each([&](const MainloopOperation& one) {
     if (one.compute->carried) add(*one.compute->carried);
-  };
-  std::ranges::for_each(mainloop_.columns, carry), std::ranges::for_each(mainloop_.outside, carry);
+  });
   const auto& compute = *column.compute;
   bool replaces = false;
   for (const auto& [access, id] : compute.reads)

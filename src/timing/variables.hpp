@@ -55,8 +55,8 @@ class Variables {
   const Partition& partition_;
   const Hardware& hardware_;
   Model model_;
-  Datatype uniform_ = Datatype::f32;  // of the ideal model
-  std::vector<Alive> alive_;          // by column
+  Datatype uniform_;          // of the ideal model
+  std::vector<Alive> alive_;  // by column
   std::vector<std::vector<BufferId>> alive_outside_;
 };
 

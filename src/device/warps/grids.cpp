@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "device/warps/products.hpp"
-#include "timing/mainloop/mainloop.hpp"
+#include "timing/mainloop/excess.hpp"
 
 namespace napkin {
 namespace {
@@ -12,25 +12,11 @@ namespace {
 // Returns the wires longer than 1 that a column runs over. A product sums within its instruction, so that only the
 // wires of its result count.
 std::vector<WireId> wires_of(const Lowered& lowered, const Placed<Compute>& placed, bool is_product) {
-  std::vector<WireId> wires;
-  const auto add = [&](const std::vector<WireId>& more) {
-    for (const auto wire : more)
-      if (placed.extents[wire.index] > 1 && !contains(wires, wire)) wires.push_back(wire);
-  };
   const auto& column = placed.step->column;
-  add(lowered.diagram().at(column.output).wires);
-  if (is_product) return wires;
-  add(column.over);
-  add(free_wires(lowered.diagram(), column.value));
+  auto wires = long_wires(lowered.diagram(), column, free_wires(lowered.diagram(), column.value), placed.extents);
+  const auto& kept = lowered.diagram().at(column.output).wires;
+  if (is_product) std::erase_if(wires, [&](WireId wire) { return !contains(kept, wire); });
   return wires;
-}
-// If exactly one of two wires is folded, lanes may fold it by shuffles, and the other one runs along columns.
-std::optional<WireId> shuffled_wire(const Placed<Compute>& placed, const std::vector<WireId>& wires, WireId rows) {
-  const auto& over = placed.step->column.over;
-  const bool first = contains(over, wires[0]), second = contains(over, wires[1]);
-  if (first == second || contains(over, rows)) return {};
-  const auto wire = wires[first ? 0 : 1];
-  return placed.extents[wire.index] <= longest_shuffled ? std::optional(wire) : std::nullopt;
 }
 // A product may read a computed operand that lacks the row wire. If the operand has two wires and the product sums one
 // of them, that wire runs along the columns of the fragments in which the operand is computed.
@@ -65,7 +51,7 @@ void add_column(WarpNest& found, const Lowered& lowered, WireId rows, const Plac
   auto& grid = found.columns[compute];
   grid.rows = take_rows(found, lowered, *compute, wires, rows);
   if (grid.rows && wires.size() == 2)
-    if (const auto one = shuffled_wire(placed, wires, rows)) {
+    if (const auto one = shuffled_wire(compute->column, wires, rows, extents)) {
       found.shuffled[compute] = *one;
       std::erase(wires, *one);
     }

@@ -30,13 +30,10 @@ std::int64_t computed_operand_registers(const Lowered& lowered, const Product& p
   return (is_made(product.rows) ? grid.row_tiles * product.steps * a.registers : 0) +
          (is_made(product.columns) ? grid.column_tiles * product.steps * b.registers : 0);
 }
-// Single warps load operands from tiles k-step by k-step: all fragments of one side, and the fragments of the other
-// side one after another. Widened operands are held as they were loaded, and once more at twice the width.
 std::int64_t loaded_operand_registers(const Product& product, const Grid& grid) {
   if (product.instruction->formats) return registers_of_parts(grid.row_tiles, grid.column_tiles);
-  const auto of_rows = product.instruction->a.registers, of_columns = product.instruction->b.registers;
-  return (product.widened ? 3 : 1) * std::min(grid.row_tiles * of_rows + accumulator_tile.square() * of_columns,
-                                              grid.column_tiles * of_columns + of_rows);
+  return registers_of_loaded(grid.row_tiles, product.instruction->a.registers, grid.column_tiles,
+                             product.instruction->b.registers, product.widened);
 }
 // Returns the registers of both operands, and of the matrix units' own sums if these are promoted to other sums.
 std::int64_t operand_registers(const Lowered& lowered, const WarpNest& found, const Product& product) {
@@ -84,15 +81,12 @@ std::int64_t most_values(const Lowered& lowered, const WarpNest& found) {
 }
 // Returns the registers that a compiler needs in addition to those of the values.
 std::int64_t registers_of_compiler(const Lowered& lowered, const WarpNest& found, WireId rows, std::int64_t values) {
-  std::vector<const Compute*> all, no_products;
-  for (const auto& place : lowered.computes) {
-    all.push_back(place.step);
-    if (!found.product(place.step)) no_products.push_back(place.step);
-  }
-  auto does = beside_columns(*lowered.nest, all, no_products, [&](BufferId id) {
+  const auto is_matrix = [&](BufferId id) {
     const auto tile = found.tiles.find(lowered.staged(id));
     return tile != found.tiles.end() && tile->second.row;
-  });
+  };
+  auto does = beside_columns(
+      *lowered.nest, [&](const Compute* compute) { return found.product(compute) != nullptr; }, is_matrix);
   does.by_warpgroups = lowered.by_warpgroups();
   for (const auto& product : found.products) {
     does.one_by_one |= product.rows.one_by_one || product.columns.one_by_one;
@@ -102,7 +96,6 @@ std::int64_t registers_of_compiler(const Lowered& lowered, const WarpNest& found
     does.widens |= product.widened && !product.instruction->formats;
   }
   does.shares_columns = std::ranges::any_of(lowered.parts, [&](const auto& part) { return part.first != rows; });
-  does.saves_in_loops = saves_anew(*lowered.nest);
   return registers_beside(does, values);
 }
 // All warps of the blocks that run at the same time share the registers of an SM, partition by partition.
@@ -148,12 +141,7 @@ void find_residents(WarpNest& found, const Lowered& lowered) {
 std::int64_t most_held(const LoopNest& nest, const std::function<std::int64_t(BufferId)>& registers_of,
                        const std::function<std::int64_t(const Held&)>& beside) {
   std::int64_t most = 0;
-  for (const auto& each : held(nest)) {
-    auto all = beside(each);
-    for (const auto id : each.buffers) all += registers_of(id);
-    if (each.overwrites) all -= std::min(registers_of(each.overwrites->first), registers_of(each.overwrites->second));
-    most = std::max(most, all);
-  }
+  for (const auto& each : held(nest)) most = std::max(most, beside(each) + registers_of_held(each, registers_of));
   return most;
 }
 void count_registers(WarpNest& found, const Lowered& lowered, WireId rows) {

@@ -5,8 +5,13 @@
 #include <map>
 #include <utility>
 
+#include "diagram/contains.hpp"
+
 namespace napkin {
 namespace {
+
+// A fold along an axis that has no place in fragments is unrolled, so that pieces of it are at most this long.
+constexpr std::int64_t longest_shuffled = 64;
 
 // Columns that are not matrix products must lie in the fragments of the products, along the rows and one more axis.
 // With the rows, a second axis is allowed if it is folded position by position in shuffles between lanes. Without the
@@ -14,22 +19,12 @@ namespace {
 bool fills_fragments(const Mainloop& mainloop, const MainloopOperation& column) {
   const auto& made = column.compute->column;
   if (mainloop.is_repeated(column) && !made.fold && mainloop.loads_matrices) return true;
-  std::vector<WireId> wires;
-  bool has_rows = false;
-  const auto add = [&](const std::vector<WireId>& more) {
-    for (const auto wire : more) {
-      has_rows = has_rows || wire == mainloop.row;
-      if (wire != mainloop.row && mainloop.lengths_at(column)[wire.index] > 1 && std::ranges::count(wires, wire) == 0)
-        wires.push_back(wire);
-    }
-  };
-  add(mainloop.diagram().at(made.output).wires), add(made.over), add(column.wires);
-  const auto is_folded = [&](WireId wire) { return std::ranges::count(made.over, wire) > 0; };
+  const auto& lengths = mainloop.lengths_at(column);
+  auto wires = long_wires(mainloop.diagram(), made, column.wires, lengths);
+  std::erase(wires, mainloop.row);
   if (wires.size() != 2) return wires.size() < 2;
-  if (!has_rows) return is_folded(wires[1]);
-  const auto handed = wires[is_folded(wires[0]) ? 0 : 1];
-  return is_folded(wires[0]) != is_folded(wires[1]) && !is_folded(mainloop.row) &&
-         mainloop.lengths_at(column)[handed.index] <= longest_shuffled;
+  if (!mainloop.has_rows(column)) return contains(made.over, wires[1]);
+  return shuffled_wire(made, wires, mainloop.row, lengths).has_value();
 }
 
 // True if a tile is too long for TMA. All dimensions but the innermost are rows, and a TMA copy has at most 256 of
@@ -78,6 +73,23 @@ bool has_ragged_parts(const Mainloop& mainloop) {
 }
 
 }  // namespace
+
+std::vector<WireId> long_wires(const Diagram& diagram, const Column& column, const std::vector<WireId>& of_value,
+                               const Lengths& lengths) {
+  std::vector<WireId> wires;
+  for (const auto* some : {&diagram.at(column.output).wires, &column.over, &of_value})
+    for (const auto wire : *some)
+      if (lengths[wire.index] > 1 && !contains(wires, wire)) wires.push_back(wire);
+  return wires;
+}
+
+std::optional<WireId> shuffled_wire(const Column& column, const std::vector<WireId>& wires, WireId rows,
+                                    const Lengths& lengths) {
+  const bool first = contains(column.over, wires[0]), second = contains(column.over, wires[1]);
+  if (first == second || contains(column.over, rows)) return {};
+  const auto wire = wires[first ? 0 : 1];
+  return lengths[wire.index] <= longest_shuffled ? std::optional(wire) : std::nullopt;
+}
 
 std::optional<Excess> excess_of(const Mainloop& mainloop) {
   const auto is_no_matrix = [&](const Factor& factor) {

@@ -4,9 +4,16 @@
 #include <optional>
 #include <string_view>
 
+#include "loops/pieces.hpp"
 #include "timing/mainloop/mainloop.hpp"
 
 namespace napkin {
+
+// The wires longer than 1 that a column runs over: those of its result, those that it folds, and those of its value.
+std::vector<WireId> long_wires(const Diagram&, const Column&, const std::vector<WireId>& of_value, const Lengths&);
+// If exactly one of two wires is folded, lanes may fold it by shuffles, and the other one runs along the columns of
+// fragments. `rows` runs along their rows.
+std::optional<WireId> shuffled_wire(const Column&, const std::vector<WireId>& wires, WireId rows, const Lengths&);
 
 struct Excess {
   std::string_view of, why;

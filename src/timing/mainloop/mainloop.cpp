@@ -71,17 +71,15 @@ class Reader {
 
   // Finds the body with the most contractions, the innermost of equals.
   void find_body(Body here, Body& best) const {
-    for (const auto& statement : here.block->steps)
-      if (const auto* compute = std::get_if<Compute>(&statement.node))
-        here.contractions += std::ranges::any_of(work(compute->column),
-                                                 [](const ColumnWork& work) { return work.unit == Unit::tensor; });
+    const auto is_contraction = [](const ColumnWork& work) { return work.unit == Unit::tensor; };
+    for (const auto* compute : own_statements<Compute>(*here.block))
+      here.contractions += std::ranges::any_of(work(compute->column), is_contraction);
     if (here.contractions >= best.contractions) best = here;
-    for (const auto& statement : here.block->steps)
-      if (const auto* loop = std::get_if<For>(&statement.node)) {
-        Body inside{&loop->body, here.loops, 0};
-        inside.loops.push_back(loop);
-        find_body(std::move(inside), best);
-      }
+    for (const auto* loop : own_statements<For>(*here.block)) {
+      Body inside{&loop->body, here.loops, 0};
+      inside.loops.push_back(loop);
+      find_body(std::move(inside), best);
+    }
   }
 
   void walk(const LoopBody& block, std::vector<const For*>& loops) {
@@ -161,13 +159,11 @@ class Reader {
 
   // Sorts the buffers in the core's memory into those that every iteration loads, those that stay, and outputs.
   void sort_tiles(const LoopBody& body) {
+    const auto loads = own_statements<Load>(body);
     for (std::uint32_t i = 0; i < nest().buffers.size(); ++i) {
       const auto& buffer = nest().buffers[i];
       if (buffer.level != mainloop_.core) continue;
-      const bool loaded = std::ranges::any_of(body.steps, [&](const LoopStatement& statement) {
-        const auto* load = std::get_if<Load>(&statement.node);
-        return load && load->to == BufferId{i};
-      });
+      const bool loaded = std::ranges::any_of(loads, [&](const Load* load) { return load->to == BufferId{i}; });
       if (nest().is_input(buffer.array))
         (loaded ? mainloop_.streamed : mainloop_.tiles).push_back({i});
       else if (contains(nest().outputs, buffer.array))
@@ -255,11 +251,18 @@ bool Mainloop::has_loop_of_its_own(BufferId tile) const {
 bool Mainloop::exchanges_bytes(const Contraction& made) const {
   return !made.rows.staged && !made.mixed && value_bytes(made.rows.buffer) == 1;
 }
-bool Mainloop::is_repeated(const MainloopOperation& column) const {
+bool Mainloop::is_widened_by_warps(const Contraction& made) const {
+  const auto* single = find_matrix_instruction(made.instruction->operands, 1);
+  return single && !multiplies_directly(*single, capability);
+}
+bool Mainloop::has_rows(const MainloopOperation& column) const {
   const auto& made = column.compute->column;
-  const auto& kept = diagram().at(made.output).wires;
-  if (contains(kept, row) || contains(made.over, row) || contains(column.wires, row)) return false;
-  return std::ranges::count_if(kept, [&](WireId wire) { return lengths_at(column)[wire.index] > 1; }) == 2;
+  return contains(diagram().at(made.output).wires, row) || contains(made.over, row) || contains(column.wires, row);
+}
+bool Mainloop::is_repeated(const MainloopOperation& column) const {
+  const auto& kept = diagram().at(column.compute->column.output).wires;
+  return !has_rows(column) &&
+         std::ranges::count_if(kept, [&](WireId wire) { return lengths_at(column)[wire.index] > 1; }) == 2;
 }
 bool Mainloop::issues_together() const {
   return std::ranges::any_of(columns, [](const MainloopOperation& column) {
@@ -267,6 +270,12 @@ bool Mainloop::issues_together() const {
   });
 }
 
+Datatype Mainloop::widest_input() const {
+  const auto type = [&](ArrayId input) { return diagram().at(input).type; };
+  const auto widest =
+      std::ranges::max_element(nest->inputs, {}, [&](ArrayId input) { return napkin::row(type(input)).bytes; });
+  return widest == nest->inputs.end() ? Datatype::f32 : type(*widest);
+}
 double Mainloop::output_tiles() const {
   double most = 1;
   for (const auto& edge : edges)

@@ -21,9 +21,6 @@ struct MainloopOperand {
   bool one_by_one = false;  // lanes read single numbers: no matrix load reads their format or layout
 };
 
-// A fold along an axis that has no place in fragments is unrolled, so that pieces of it are at most this long.
-constexpr std::int64_t longest_shuffled = 64;
-
 // A sum of products of two arrays on the matrix units.
 struct Contraction {
   MainloopOperand rows, columns;  // the operand with the rows that warpgroups divide, and the other
@@ -113,10 +110,15 @@ struct Mainloop {
     return std::ranges::any_of(columns, is) || std::ranges::any_of(outside, is);
   }
   template <class Visit>
-  void each(const Visit& visit) {
-    for (auto& column : columns) visit(column);
-    for (auto& column : outside) visit(column);
+  void each(const Visit& visit) const {
+    std::ranges::for_each(columns, visit), std::ranges::for_each(outside, visit);
   }
+  template <class Change>
+  void each(const Change& change) {
+    std::ranges::for_each(columns, change), std::ranges::for_each(outside, change);
+  }
+  // The widest format of the inputs, in which the paper's model computes; f32 without inputs.
+  Datatype widest_input() const;
   // Output tiles of a block, one after another.
   double output_tiles() const;
   bool keeps_any() const;
@@ -151,8 +153,12 @@ struct Mainloop {
   // Whether warpgroups issue the instructions. They wait for an instruction only when they need its result: an
   // iteration can begin while the contractions of the last one run, and ping-pong is possible.
   bool issues_together() const;
+  // Whether a column makes, folds or reads anything along the rows.
+  bool has_rows(const MainloopOperation&) const;
   // Whether a column has two axes and none of the rows: every warp computes all of it.
   bool is_repeated(const MainloopOperation&) const;
+  // Whether single warps have no instruction for the operands, which therefore become f16.
+  bool is_widened_by_warps(const Contraction&) const;
   // Whether lanes exchange bytes of rows that were computed in 8 bits: each has two numbers of four of an instruction.
   bool exchanges_bytes(const Contraction&) const;
 };
