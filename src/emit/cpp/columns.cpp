@@ -39,11 +39,11 @@ void CppColumns::print(const Load& load) {
   auto& place = page_.places.at(load.to);
   const auto& buffer = page_.nest.at(load.to);
   const auto& array = page_.diagram.at(buffer.array);
-  out_.line(fmt::format("// load {}", page_.buffer(load.to)));
+  out_.line("// load {}", page_.buffer(load.to));
   for (std::size_t i = 0; i < buffer.at.size(); ++i) {
     if (plain_wire(buffer.at[i])) continue;
     place.corner[i] = page_.pool.fresh(page_.buffer(load.to) + "_begin");
-    out_.line(fmt::format("const int {} = {};", place.corner[i], corner(buffer.at[i], page_.own, false)));
+    out_.line("const int {} = {};", place.corner[i], corner(buffer.at[i], page_.own, false));
   }
   std::vector<std::string> at, local;
   int opened = 0;
@@ -73,20 +73,20 @@ void CppColumns::print(const MaskTest& ask) {
   for (std::size_t k = 0; k < buffer.at.size(); ++k) {
     const auto name = fmt::format("at{}", k);
     at.push_back(difference(name, place.corner[k]));
-    out_.open(fmt::format("for (int {0} = {1}; {0} <= {2}; ++{0})", name, corner(buffer.at[k], page_.own, false),
-                          corner(buffer.at[k], page_.own, true)));
+    out_.open("for (int {0} = {1}; {0} <= {2}; ++{0})", name, corner(buffer.at[k], page_.own, false),
+              corner(buffer.at[k], page_.own, true));
   }
   const auto element = page_.element(id, at);
-  out_.line(fmt::format("{0} = {0} || {1} {2};", any, element, ask.wanted ? "!= 0" : "== 0"));
+  out_.line("{0} = {0} || {1} {2};", any, element, ask.wanted ? "!= 0" : "== 0");
   out_.close(static_cast<int>(at.size()));
-  out_.line(fmt::format("if (!{}) continue;", any));
+  out_.line("if (!{}) continue;", any);
 }
 
 // Steps
 
 void CppColumns::print(const Compute& compute) {
   const auto from = out_.from(origin(page_.diagram, compute.column));
-  out_.line(fmt::format("// {}{}", to_text(page_.diagram, compute.column), extents(compute)));
+  out_.line("// {}{}", to_text(page_.diagram, compute.column), extents(compute));
   if (!compute.column.fold) return pointwise(compute);
   begin(compute);
   if (page_.layout.lanes.at(&compute).folded)
@@ -101,7 +101,7 @@ void CppColumns::print(const Save& save) {
   const auto& buffer = page_.nest.at(save.from);
   const auto& array = page_.diagram.at(buffer.array);
   if (page_.is_input(buffer.array) || !page_.places.contains(save.from)) return;
-  out_.line(fmt::format("// save {}", array.name));
+  out_.line("// save {}", array.name);
   Here here;
   int opened = 0;
   for (const auto wire : array.wires) opened += open(wire, 0, here);
@@ -132,12 +132,12 @@ void CppColumns::fold_lanes(const Compute& compute) {
   int opened = open_rows(compute, here);
   const auto to = slot(compute.to, here);
   const auto total = page_.pool.fresh("total");
-  out_.line(fmt::format("{} {} = {};", is_wide(compute) ? "double" : "float", total, to));
+  out_.line("{} {} = {};", is_wide(compute) ? "double" : "float", total, to);
   int inner = 0;
   for (const auto wire : compute.column.over)
     if (wire != lanes) inner += open(wire, 0, here);
   const bool sign = combine.role == Role::add || combine.role == Role::multiply;
-  out_.line(fmt::format("#pragma omp simd reduction({} : {})", sign ? combine.name : compute.column.fold->name, total));
+  out_.line("#pragma omp simd reduction({} : {})", sign ? combine.name : compute.column.fold->name, total);
   inner += open(lanes, 0, here);
   absorb(compute, total, here);
   out_.close(inner);

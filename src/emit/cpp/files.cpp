@@ -12,7 +12,7 @@ std::string run_head(const CppPlan& plan) {
 }
 
 void runner(const CppPlan& plan, Lines& out) {
-  out.open(fmt::format("extern \"C\" {}", run_head(plan)));
+  out.open("extern \"C\" {}", run_head(plan));
   declare_all_sizes(plan, out);
   out.line("if (!possible(n)) return 1;");
   divide_workspace(plan, out);
@@ -20,7 +20,7 @@ void runner(const CppPlan& plan, Lines& out) {
     std::string arguments = "n";
     for (const auto id : plan.plan.kernels[i].program.inputs) arguments += ", " + argument(plan, id, true);
     for (const auto id : plan.plan.kernels[i].program.outputs) arguments += ", " + argument(plan, id, false);
-    out.line(fmt::format("{}({});", plan.kernels[i].name, arguments));
+    out.line("{}({});", plan.kernels[i].name, arguments);
   }
   out.line("return 0;");
   out.close();

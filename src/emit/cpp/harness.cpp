@@ -107,13 +107,12 @@ void run_function(const CppPlan& plan, Lines& out) {
   out.line("// Runs the kernels on random inputs, compares them with the reference, and times both.");
   out.open("static bool run(bool times)");
   declare_arrays(plan, out);
-  out.line(fmt::format("Both<unsigned char> workspace({}_workspace_size({}) + 16);", plan.names.diagram,
-                       joined(sizes, ", ")));
+  out.line("Both<unsigned char> workspace({}_workspace_size({}) + 16);", plan.names.diagram, joined(sizes, ", "));
   out.line("workspace.poison();");
   out.line("int failed = 0;");
-  out.line(fmt::format("const auto kernels = [&] {{ failed = {}_run({}, {}, &workspace.stored[0]); }};",
-                       plan.names.diagram, joined(sizes, ", "), joined(pointers, ", ")));
-  out.line(fmt::format("const auto plain = [&] {{ reference({}); }};", joined(hosts, ", ")));
+  out.line("const auto kernels = [&] {{ failed = {}_run({}, {}, &workspace.stored[0]); }};", plan.names.diagram,
+           joined(sizes, ", "), joined(pointers, ", "));
+  out.line("const auto plain = [&] {{ reference({}); }};", joined(hosts, ", "));
   out.line("kernels();");
   out.line("if (failed) return std::printf(\"the kernels do not hold for these sizes\\n\"), false;");
   out.line("plain();");

@@ -81,7 +81,7 @@ class KernelPrinter {
 
   std::string group_head(const std::string& name, const std::string& body) const {
     Lines out;
-    out.line(fmt::format("// One group; `full` where all its pieces are as long as they can be."));
+    out.line("// One group; `full` where all its pieces are as long as they can be.");
     auto all = parameters();
     if (!mentions(body, "n")) all[0] = "[[maybe_unused]] " + all[0];
     for (const auto& begin : begins_) all.push_back("int " + begin);
@@ -102,7 +102,7 @@ class KernelPrinter {
     for (const auto* list : {&nest_.inputs, &nest_.outputs})
       for (const auto id : *list) arguments += ", " + page_.array(id);
     if (const auto parallel = independent(); parallel > 0)
-      out.line(fmt::format("#pragma omp parallel for collapse({}) schedule(dynamic)", parallel));
+      out.line("#pragma omp parallel for collapse({}) schedule(dynamic)", parallel);
     for (const auto& [group, around, piece] : groups_) {
       const auto last = around.is_whole() ? around.count : outer_end(*group, around);
       out.steps(piece.begin, around.begin, last, group->size);
@@ -110,10 +110,10 @@ class KernelPrinter {
     }
     for (const auto& begin : begins_) arguments += ", " + begin;
     if (full.empty()) full = "true";
-    out.line(fmt::format("if ({})", full));
-    out.line(fmt::format("  {}_group<true>({});", name, arguments));
+    out.line("if ({})", full);
+    out.line("  {}_group<true>({});", name, arguments);
     out.line("else");
-    out.line(fmt::format("  {}_group<false>({});", name, arguments));
+    out.line("  {}_group<false>({});", name, arguments);
     out.close(static_cast<int>(groups_.size()) + 1);
     return out.text();
   }
@@ -159,9 +159,9 @@ class KernelPrinter {
     if (loop.split.size > 1) out_.declare(piece.count, counted(loop.split, around, piece), words(loop.split));
     page_.own[loop.split.wire.index] = piece;
     for (const auto& needed : loop.needs)
-      out_.line(fmt::format("if (!({})) continue;  // {} nowhere here",
-                            code_possible(needed, page_.names, [&](WireId wire, bool last) { return end(wire, last); }),
-                            to_text(page_.diagram, needed)));
+      out_.line("if (!({})) continue;  // {} nowhere here",
+                code_possible(needed, page_.names, [&](WireId wire, bool last) { return end(wire, last); }),
+                to_text(page_.diagram, needed));
     print(loop.body);
     page_.own[loop.split.wire.index] = around;
     out_.close();

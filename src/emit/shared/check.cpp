@@ -186,13 +186,13 @@ void declare_arrays(const CodePlan& plan, Lines& out) {
     for (const auto id : *list) {
       const auto& name = plan.names.arrays[id.index];
       const auto share = row(plan.diagram.at(id).stored()).share;
-      out.line(fmt::format("Both<{}> {}({}{});", storage(plan, id), name, value_count(plan, id),
-                           share > 1 ? fmt::format(", {}", share) : ""));
+      out.line("Both<{}> {}({}{});", storage(plan, id), name, value_count(plan, id),
+               share > 1 ? fmt::format(", {}", share) : "");
       if (list == &plan.diagram.outputs)
-        out.line(fmt::format("{}.poison();", name));
+        out.line("{}.poison();", name);
       else
-        out.line(fmt::format("{}.{}([](double& host, {}& stored) {{ {} }});", name, share > 1 ? "fill_pairs" : "fill",
-                             share > 1 ? "unsigned" : storage(plan, id), draw(plan, id)));
+        out.line("{}.{}([](double& host, {}& stored) {{ {} }});", name, share > 1 ? "fill_pairs" : "fill",
+                 share > 1 ? "unsigned" : storage(plan, id), draw(plan, id));
     }
 }
 
@@ -201,12 +201,11 @@ void compare_output(const CodePlan& plan, ArrayId id, Lines& out) {
   const auto read = filled(code_type(plan.language, plan.diagram.at(id).type).read, "stored");
   const auto allowed = rounding_share(plan.diagram);
   out.open("");
-  out.line(fmt::format("const auto got = {}.fetch([](const {}& stored) {{ return double({}); }});", name,
-                       storage(plan, id), read));
-  out.line(fmt::format("const double error = relative_error(got, {}.host);", name));
-  out.line(fmt::format("std::printf(\"{}: relative error %.2e, %s\\n\", error, error <= {} ? \"good\" : \"WRONG\");",
-                       name, allowed));
-  out.line(fmt::format("good = good && error <= {};", allowed));
+  out.line("const auto got = {}.fetch([](const {}& stored) {{ return double({}); }});", name, storage(plan, id), read);
+  out.line("const double error = relative_error(got, {}.host);", name);
+  out.line("std::printf(\"{}: relative error %.2e, %s\\n\", error, error <= {} ? \"good\" : \"WRONG\");", name,
+           allowed);
+  out.line("good = good && error <= {};", allowed);
   out.close();
 }
 

@@ -235,7 +235,7 @@ std::string code_value(const Diagram& diagram, const CodeNames& names, ExprId id
   around.size = [&](AxisId axis) { return names.size(axis); };
   around.local = [&](const std::string& text) {
     auto name = pool.fresh("t");
-    out.line(fmt::format("const {} {} = {};", type, name, text));
+    out.line("const {} {} = {};", type, name, text);
     return name;
   };
   const auto typed = code_expression(diagram, id, around);

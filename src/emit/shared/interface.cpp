@@ -214,12 +214,12 @@ std::string argument(const CodePlan& plan, ArrayId id, bool reads) {
 void open_header(const CodePlan& plan, const std::string& kernels, const std::string& arrays, Lines& out) {
   std::string guard = plan.names.diagram + "_H";
   std::ranges::transform(guard, guard.begin(), [](unsigned char c) { return std::toupper(c); });
-  out.line(fmt::format("/* {}: {} for this plan:", plan.diagram.name, kernels));
-  out.line(fmt::format(" *   {}", plan.labels));
+  out.line("/* {}: {} for this plan:", plan.diagram.name, kernels);
+  out.line(" *   {}", plan.labels);
   out.line(" *");
-  out.line(fmt::format(" * {}", arrays));
+  out.line(" * {}", arrays);
   describe_packed(plan, out);
-  out.line(fmt::format("#ifndef {}\n#define {}\n", guard, guard));
+  out.line("#ifndef {}\n#define {}\n", guard, guard);
   out.line("#include <stddef.h>\n");
   out.line("#ifdef __cplusplus\nextern \"C\" {\n#endif\n");
 }
@@ -232,23 +232,23 @@ void describe_parameters(const CodePlan& plan, Lines& out) {
   const auto& diagram = plan.diagram;
   for (const auto axis : given_axes(plan)) {
     const auto limit = plan.limits.find(axis);
-    out.line(fmt::format(" *   {:<10} size of axis {}{}", plan.names.axes[axis.index], diagram.at(axis).name,
-                         limit == plan.limits.end() ? "" : fmt::format(", at most {}", limit->second)));
+    out.line(" *   {:<10} size of axis {}{}", plan.names.axes[axis.index], diagram.at(axis).name,
+             limit == plan.limits.end() ? "" : fmt::format(", at most {}", limit->second));
   }
   for (const auto condition : assumptions(diagram))
-    if (!is_of_parts(plan, condition)) out.line(fmt::format(" *   where {}", to_text(diagram, condition)));
-  for (const auto& parts : plan.divided) out.line(fmt::format(" *   {}", divided_in_words(plan, parts)));
+    if (!is_of_parts(plan, condition)) out.line(" *   where {}", to_text(diagram, condition));
+  for (const auto& parts : plan.divided) out.line(" *   {}", divided_in_words(plan, parts));
   for (const auto& blocks : plan.ragged) {
     const auto length = *diagram.at(blocks.inside).size, full = *diagram.at(blocks.block).size * length;
     const auto limit = plan.limits.find(blocks.last);
     const auto most = limit == plan.limits.end() ? length : std::min(length, limit->second);
-    out.line(fmt::format(" *   {} is from {} to {}, for its last block begins at {}",
-                         plan.names.axes[blocks.whole.index], full + 1, full + most, full));
+    out.line(" *   {} is from {} to {}, for its last block begins at {}", plan.names.axes[blocks.whole.index], full + 1,
+             full + most, full);
   }
   for (const auto id : diagram.inputs)
-    out.line(fmt::format(" *   {:<10} input {}", plan.names.arrays[id.index], shape(diagram, id)));
+    out.line(" *   {:<10} input {}", plan.names.arrays[id.index], shape(diagram, id));
   for (const auto id : diagram.outputs)
-    out.line(fmt::format(" *   {:<10} output {}", plan.names.arrays[id.index], shape(diagram, id)));
+    out.line(" *   {:<10} output {}", plan.names.arrays[id.index], shape(diagram, id));
 }
 
 void describe_packed(const CodePlan& plan, Lines& out) {
@@ -258,8 +258,8 @@ void describe_packed(const CodePlan& plan, Lines& out) {
 }
 
 void define_sizes(const CodePlan& plan, Lines& out) {
-  out.open(fmt::format("struct {}_sizes", plan.names.diagram));
-  if (!plan.names.axes.empty()) out.line(fmt::format("int {};", joined(plan.names.axes, ", ")));
+  out.open("struct {}_sizes", plan.names.diagram);
+  if (!plan.names.axes.empty()) out.line("int {};", joined(plan.names.axes, ", "));
   out.close("};");
   out.line();
 }
@@ -267,20 +267,20 @@ void define_sizes(const CodePlan& plan, Lines& out) {
 void compute_parts(const CodePlan& plan, Lines& out) {
   for (const auto& blocks : plan.ragged) {
     const auto planned = [&](AxisId axis) { return plan.diagram.at(axis).size.value_or(1); };
-    out.line(fmt::format("{} = {}, {} = {};", plan.names.size(blocks.block), planned(blocks.block),
-                         plan.names.size(blocks.inside), planned(blocks.inside)));
-    out.line(fmt::format("{} = {} - {};", plan.names.size(blocks.last), plan.names.size(blocks.whole),
-                         planned(blocks.block) * planned(blocks.inside)));
+    out.line("{} = {}, {} = {};", plan.names.size(blocks.block), planned(blocks.block), plan.names.size(blocks.inside),
+             planned(blocks.inside));
+    out.line("{} = {} - {};", plan.names.size(blocks.last), plan.names.size(blocks.whole),
+             planned(blocks.block) * planned(blocks.inside));
   }
   for (const auto& parts : plan.divided) {
     const auto& [whole, part, inside] =
         std::tuple(plan.names.size(parts.whole), plan.names.size(parts.part), plan.names.size(parts.inside));
     const auto length = planned_length(plan, parts);
-    out.line(fmt::format("{0} = {1} <= {2} ? 1 : ({1} - 1) / {2} + 1;", part, whole, length));
+    out.line("{0} = {1} <= {2} ? 1 : ({1} - 1) / {2} + 1;", part, whole, length);
     if (const auto most = plan.limits.find(parts.part); most != plan.limits.end())
-      out.line(fmt::format("if ({0} > {1}) {0} = 1;", part, most->second));
-    if (!plan.ends_early(parts.inside)) out.line(fmt::format("if ({} % {} != 0) {} = 1;", whole, length, part));
-    out.line(fmt::format("{} = {} == 1 ? {} : {};", inside, part, whole, length));
+      out.line("if ({0} > {1}) {0} = 1;", part, most->second);
+    if (!plan.ends_early(parts.inside)) out.line("if ({} % {} != 0) {} = 1;", whole, length, part);
+    out.line("{} = {} == 1 ? {} : {};", inside, part, whole, length);
   }
 }
 
@@ -288,9 +288,9 @@ void define_all_sizes(const CodePlan& plan, Lines& out) {
   if (!plan.has_parts()) return;
   out.line("// The sizes of all axes: parts of those that are divided reach their end, and are as long as planned if");
   out.line("// there are several.");
-  out.open(fmt::format("static {}_sizes all_sizes({})", plan.names.diagram, size_parameters(plan)));
-  out.line(fmt::format("{}_sizes n = {{}};", plan.names.diagram));
-  for (const auto& axis : given_names(plan)) out.line(fmt::format("n.{0} = {0};", axis));
+  out.open("static {}_sizes all_sizes({})", plan.names.diagram, size_parameters(plan));
+  out.line("{}_sizes n = {{}};", plan.names.diagram);
+  for (const auto& axis : given_names(plan)) out.line("n.{0} = {0};", axis);
   compute_parts(plan, out);
   out.line("return n;");
   out.close();
@@ -299,43 +299,43 @@ void define_all_sizes(const CodePlan& plan, Lines& out) {
 
 void declare_all_sizes(const CodePlan& plan, Lines& out) {
   const auto given = joined(given_names(plan), ", ");
-  out.line(fmt::format("const {}_sizes n = {};", plan.names.diagram,
-                       !plan.has_parts() ? "{" + given + "}" : "all_sizes(" + given + ")"));
+  out.line("const {}_sizes n = {};", plan.names.diagram,
+           !plan.has_parts() ? "{" + given + "}" : "all_sizes(" + given + ")");
 }
 
 void define_possible(const CodePlan& plan, Lines& out) {
   out.line("// Whether the kernels hold for these sizes. Sums of them may be longer than an int.");
-  out.open(fmt::format("static bool possible(const {}_sizes& sizes)", plan.names.diagram));
+  out.open("static bool possible(const {}_sizes& sizes)", plan.names.diagram);
   const auto all = conditions(plan);
   if (plan.names.axes.empty()) out.line("(void)sizes;");
   std::vector<std::string> given;
   for (const auto& axis : plan.names.axes) given.push_back("sizes." + axis);
   if (!given.empty()) {
     out.line("const auto fits = [](int size) { return size >= 1 && size <= 1 << 30; };");
-    out.line(fmt::format("if (!(fits({}))) return false;", joined(given, ") && fits(")));
+    out.line("if (!(fits({}))) return false;", joined(given, ") && fits("));
   }
   for (const auto& [axis, limit] : plan.limits)
-    out.line(fmt::format("if (sizes.{} > {}) return false;  // the longest that kernels hold for",
-                         plan.names.axes[axis.index], limit));
+    out.line("if (sizes.{} > {}) return false;  // the longest that kernels hold for", plan.names.axes[axis.index],
+             limit);
   if (!all.empty()) {
     out.open("const struct");
-    out.line(fmt::format("long long {};", joined(plan.names.axes, ", ")));
+    out.line("long long {};", joined(plan.names.axes, ", "));
     out.close(fmt::format("}} n = {{{}}};", joined(given, ", ")));
   }
-  for (const auto& condition : all) out.line(fmt::format("if (!({})) return false;", condition));
+  for (const auto& condition : all) out.line("if (!({})) return false;", condition);
   out.line("return true;");
   out.close();
   out.line();
 }
 
 void define_workspace_size(const CodePlan& plan, Lines& out) {
-  out.open(fmt::format("extern \"C\" {}", workspace_head(plan)));
+  out.open("extern \"C\" {}", workspace_head(plan));
   if (!plan.between.empty()) declare_all_sizes(plan, out);
   for (const auto& axis : given_names(plan))
-    if (plan.between.empty()) out.line(fmt::format("(void){};", axis));
+    if (plan.between.empty()) out.line("(void){};", axis);
   std::vector<std::string> parts;
   for (const auto id : plan.between) parts.push_back(bytes(plan, id));
-  out.line(fmt::format("return {};", parts.empty() ? "0" : joined(parts, " + ")));
+  out.line("return {};", parts.empty() ? "0" : joined(parts, " + "));
   out.close();
   out.line();
 }
@@ -346,8 +346,8 @@ void divide_workspace(const CodePlan& plan, Lines& out) {
     const auto id = plan.between[i];
     const auto type = storage(plan, id);
     if (i == 0) out.line("char* space = static_cast<char*>(workspace);");
-    out.line(fmt::format("{}* const {} = reinterpret_cast<{}*>(space);", type, plan.names.arrays[id.index], type));
-    if (i + 1 < plan.between.size()) out.line(fmt::format("space += {};", bytes(plan, id)));
+    out.line("{}* const {} = reinterpret_cast<{}*>(space);", type, plan.names.arrays[id.index], type);
+    if (i + 1 < plan.between.size()) out.line("space += {};", bytes(plan, id));
   }
 }
 

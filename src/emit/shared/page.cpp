@@ -34,7 +34,7 @@ Lines::From CodePage::from(const Compute& compute) { return out.from(origin(diag
 
 std::string CodePage::begin_ask(const MaskTest& ask) {
   auto any = pool.fresh("any");
-  out.line(fmt::format("bool {} = false;  // {} is {} somewhere", any, to_text(diagram, ask.access), ask.wanted));
+  out.line("bool {} = false;  // {} is {} somewhere", any, to_text(diagram, ask.access), ask.wanted);
   return any;
 }
 

@@ -31,7 +31,7 @@ class Reference {
     for (const auto id : diagram_.outputs) parameters += fmt::format("Array& {}, ", name(id));
     parameters.resize(parameters.size() - 2);
     out_.line("// The statements of the diagram, one after another.");
-    out_.open(fmt::format("static void reference({})", parameters));
+    out_.open("static void reference({})", parameters);
     for (const auto& statement : diagram_.statements) print(statement);
     out_.close();
     return out_.text();
@@ -65,7 +65,7 @@ class Reference {
 
   void open_loops(const std::vector<WireId>& wires) {
     for (const auto wire : wires) {
-      out_.open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", wires_[wire.index], end(wire)));
+      out_.open("for (int {0} = 0; {0} < {1}; ++{0})", wires_[wire.index], end(wire));
       open_.push_back(wire);
     }
   }
@@ -112,12 +112,12 @@ class Reference {
     for (const auto id : inner)
       if (!reduced_.contains(id)) reduce(id);
     const auto& array = diagram_.at(statement.output);
-    out_.line(fmt::format("// {}", to_text(diagram_, statement.value)));
+    out_.line("// {}", to_text(diagram_, statement.value));
     const bool given = array.part_of || std::ranges::count(diagram_.outputs, statement.output) > 0;
-    if (!given) out_.line(fmt::format("Array {}({});", name(statement.output), count(array.wires)));
+    if (!given) out_.line("Array {}({});", name(statement.output), count(array.wires));
     open_loops(array.wires);
     const auto text = without_brackets(value(statement.value));
-    out_.line(fmt::format("{} = {};", element(statement.output, positions(array.wires)), rounded(array.type, text)));
+    out_.line("{} = {};", element(statement.output, positions(array.wires)), rounded(array.type, text));
     close(array.wires.size());
   }
   std::string rounded(Datatype type, const std::string& text) const {
@@ -133,12 +133,11 @@ class Reference {
     reduced_[id] = array;
     const auto to = element(array, wires);
     const auto& combine = *node.reduction->combine;
-    out_.line(fmt::format("Array {}({}, {});", array, count(wires), code_number(node.reduction->identity, true)));
+    out_.line("Array {}({}, {});", array, count(wires), code_number(node.reduction->identity, true));
     open_loops(wires);
     open_loops(node.over);
     const auto text = value(node.body);
-    out_.line(fmt::format("{} = {};", to,
-                          without_brackets(fmt::format(fmt::runtime(code_of(plan_.language, combine)), to, text))));
+    out_.line("{} = {};", to, without_brackets(fmt::format(fmt::runtime(code_of(plan_.language, combine)), to, text)));
     close(wires.size() + node.over.size());
   }
 
