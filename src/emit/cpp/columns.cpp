@@ -59,7 +59,7 @@ void CppColumns::print(const Load& load) {
     ++opened;
   }
   const auto element = code_element(array, page_.array(buffer.array), page_.offset(buffer.array, at));
-  assign(page_.element(load.to, local), filled(type(load.to).read, element));
+  assign(page_.element(load.to, local), filled(page_.type(load.to).read, element));
   out_.close(opened);
 }
 
@@ -85,7 +85,7 @@ void CppColumns::print(const MaskTest& ask) {
 // Steps
 
 void CppColumns::print(const Compute& compute) {
-  const auto from = out_.from(origin(page_.diagram, compute.column));
+  const auto from = page_.from(compute);
   out_.line("// {}{}", to_text(page_.diagram, compute.column), extents(compute));
   if (!compute.column.fold) return pointwise(compute);
   begin(compute);
@@ -105,9 +105,7 @@ void CppColumns::print(const Save& save) {
   Here here;
   int opened = 0;
   for (const auto wire : array.wires) opened += open(wire, 0, here);
-  const auto text = filled(code_type(Language::cpp, array.type).write, slot(save.from, here));
-  const auto offset = page_.offset(buffer.array, places(array.wires, here));
-  assign(fmt::format("{}[{}]", page_.array(buffer.array), offset), without_brackets(text));
+  store(buffer.array, slot(save.from, here), here);
   out_.close(opened);
 }
 
@@ -115,7 +113,7 @@ void CppColumns::print(const Save& save) {
 void CppColumns::fold(const Compute& compute) {
   Here here;
   int opened = 0;
-  if (cells(compute) > most_cells) opened += open_rows(compute, here);
+  if (cells(wires(compute)) > most_cells) opened += open_rows(compute, here);
   const int rows = opened;
   opened += open_folded(compute, here);
   if (rows == 0) opened += open_rows(compute, here);
@@ -164,7 +162,7 @@ int CppColumns::open(WireId wire, std::int64_t constant, Here& here) {
 
 int CppColumns::open_rows(const Compute& compute, Here& here) {
   int opened = 0;
-  for (const auto wire : page_.diagram.at(compute.column.output).wires)
+  for (const auto wire : wires(compute))
     if (page_.layout.lanes.at(&compute).wire != wire) opened += open(wire, steady(compute, wire), here);
   return opened;
 }
@@ -212,12 +210,6 @@ std::int64_t CppColumns::steady(BufferId id, const std::vector<Index>& at, WireI
   return least;
 }
 
-std::int64_t CppColumns::cells(const Compute& compute) const {
-  std::int64_t all = 1;
-  for (const auto wire : page_.diagram.at(compute.column.output).wires) all *= page_.own[wire.index].extent;
-  return all;
-}
-
 // Values
 
 std::string CppColumns::slot(BufferId id, const std::vector<Index>& at, const Here& here) const {
@@ -235,17 +227,6 @@ std::string CppColumns::slot(BufferId id, const std::vector<Index>& at, const He
 Typed CppColumns::read(const Compute& compute, ExprId access_id, const Here& here) {
   const auto& from = access(page_.diagram, access_id);
   return {slot(outermost_tile(page_.sources, compute.read_from(access_id)), from.at, here), NumberKind::real};
-}
-
-// "    q 13, d 8".
-std::string CppColumns::extents(const Compute& compute) const {
-  auto all = page_.diagram.at(compute.column.output).wires;
-  all.insert(all.end(), compute.column.over.begin(), compute.column.over.end());
-  std::string text;
-  for (const auto wire : all)
-    text +=
-        fmt::format("{}{} {}", text.empty() ? "    " : ", ", page_.diagram.at(wire).name, page_.own[wire.index].extent);
-  return text;
 }
 
 }  // namespace napkin

@@ -15,7 +15,7 @@ namespace napkin {
 // folded.
 class CppColumns : StatementPrinter<CppPage, OpenLoops> {
  public:
-  explicit CppColumns(CppPage& page) : StatementPrinter(page, {Language::cpp}) {}
+  explicit CppColumns(CppPage& page) : StatementPrinter(page, {}) {}
   void print(const Load&);
   void print(const MaskTest&);
   void print(const Compute&);
@@ -32,7 +32,6 @@ class CppColumns : StatementPrinter<CppPage, OpenLoops> {
 
   std::int64_t steady(const Compute&, WireId) const;
   std::int64_t steady(BufferId, const std::vector<Index>& at, WireId) const;
-  std::int64_t cells(const Compute&) const;
 
   void fold(const Compute&);
   void fold_lanes(const Compute&);
@@ -40,7 +39,6 @@ class CppColumns : StatementPrinter<CppPage, OpenLoops> {
   std::string slot(BufferId, const std::vector<Index>& at, const Here&) const;
   std::string slot(BufferId id, const Here& here) const override { return slot(id, page_.nest.at(id).at, here); }
   Typed read(const Compute&, ExprId access, const Here&) override;
-  std::string extents(const Compute&) const;
 };
 
 }  // namespace napkin

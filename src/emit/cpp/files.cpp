@@ -17,10 +17,8 @@ void runner(const CppPlan& plan, Lines& out) {
   out.line("if (!possible(n)) return 1;");
   divide_workspace(plan, out);
   for (std::size_t i = 0; i < plan.kernels.size(); ++i) {
-    std::string arguments = "n";
-    for (const auto id : plan.plan.kernels[i].program.inputs) arguments += ", " + argument(plan, id, true);
-    for (const auto id : plan.plan.kernels[i].program.outputs) arguments += ", " + argument(plan, id, false);
-    out.line("{}({});", plan.kernels[i].name, arguments);
+    const auto& program = plan.plan.kernels[i].program;
+    out.line("{}(n{});", plan.kernels[i].name, arguments(plan, program.inputs, program.outputs));
   }
   out.line("return 0;");
   out.close();

@@ -98,12 +98,8 @@ constexpr std::string_view cpp_main_text = R"(  if (times && !given) n = {@PLANN
 
 void run_function(const CppPlan& plan, Lines& out) {
   const auto sizes = given_names(plan, "n.");
-  std::vector<std::string> pointers, hosts;
-  for (const auto* list : {&plan.diagram.inputs, &plan.diagram.outputs})
-    for (const auto id : *list) {
-      pointers.push_back("&" + plan.names.arrays[id.index] + ".stored[0]");
-      hosts.push_back(plan.names.arrays[id.index] + ".host");
-    }
+  const auto arrays = given_arrays(plan);
+  const auto name = [&](ArrayId id) { return plan.names.arrays[id.index]; };
   out.line("// Runs the kernels on random inputs, compares them with the reference, and times both.");
   out.open("static bool run(bool times)");
   declare_arrays(plan, out);
@@ -111,8 +107,9 @@ void run_function(const CppPlan& plan, Lines& out) {
   out.line("workspace.poison();");
   out.line("int failed = 0;");
   out.line("const auto kernels = [&] {{ failed = {}_run({}, {}, &workspace.stored[0]); }};", plan.names.diagram,
-           joined(sizes, ", "), joined(pointers, ", "));
-  out.line("const auto plain = [&] {{ reference({}); }};", joined(hosts, ", "));
+           joined(sizes, ", "), listed(arrays, ", ", [&](ArrayId id) { return "&" + name(id) + ".stored[0]"; }));
+  out.line("const auto plain = [&] {{ reference({}); }};",
+           listed(arrays, ", ", [&](ArrayId id) { return name(id) + ".host"; }));
   out.line("kernels();");
   out.line("if (failed) return std::printf(\"the kernels do not hold for these sizes\\n\"), false;");
   out.line("plain();");

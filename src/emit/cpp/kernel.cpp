@@ -54,7 +54,7 @@ class KernelPrinter {
     }
   }
   CppPiece split(const Split& split, const CppPiece& around) {
-    const auto begin = page_.pool.fresh(fmt::format("{}{}", page_.wires[split.wire.index], splits_[split.wire]++));
+    const auto begin = page_.begin_name(split.wire);
     return {begin, split.size == 1 ? "1" : begin + "_n", std::min(around.extent, split.size)};
   }
   static std::string end(const CppPiece& piece) {
@@ -72,10 +72,7 @@ class KernelPrinter {
 
   std::vector<std::string> parameters() const {
     std::vector<std::string> all = {fmt::format("const {}_sizes& n", page_.names.diagram)};
-    for (const auto id : nest_.inputs)
-      all.push_back(fmt::format("const {}* __restrict {}", page_.storage(id), page_.array(id)));
-    for (const auto id : nest_.outputs)
-      all.push_back(fmt::format("{}* __restrict {}", page_.storage(id), page_.array(id)));
+    std::ranges::move(page_.parameters(nest_.inputs, "__restrict"), std::back_inserter(all));
     return all;
   }
 
@@ -174,7 +171,6 @@ class KernelPrinter {
   CppColumns columns_;
   std::vector<Entered> groups_;
   std::vector<std::string> begins_;  // where the groups begin that the text of one group mentions; its parameters
-  std::map<WireId, int> splits_;
 };
 
 }  // namespace

@@ -16,7 +16,8 @@ constexpr std::int64_t most_local_bytes = 16384;  // larger buffers are not on t
 
 }  // namespace
 
-CppPage::CppPage(const LoopNest& of, const CodeNames& known) : CodePage(of, known), layout(cpu_layout(of)) {
+CppPage::CppPage(const LoopNest& of, const CodeNames& known)
+    : CodePage(Language::cpp, of, known), layout(cpu_layout(of)) {
   for (std::uint32_t w = 0; w < diagram.wires.size(); ++w)
     own.push_back({"0", size(WireId{w}), diagram.size(WireId{w}).value_or(1)});
 }
@@ -25,9 +26,6 @@ bool CppPage::is_single(WireId wire) const {
   const auto& piece = own[wire.index];
   return piece.extent == 1 && (!piece.is_whole() || limits.contains(diagram.at(wire).axis));
 }
-
-std::string_view CppPage::storage(ArrayId id) const { return code_storage(Language::cpp, diagram.at(id).stored()); }
-std::string_view CppPage::own_type(BufferId id) const { return code_type(Language::cpp, nest.at(id).type).own; }
 
 bool CppPage::is_shared_out(WireId wire, std::size_t level) const {
   const auto below = [&](const Split& group) { return group.wire == wire && group.level > level; };
@@ -76,11 +74,12 @@ std::string CppPage::declaration(BufferId id) const {
     shape += fmt::format("[{}]", place.extent[i]);
     bytes *= place.extent[i];
   }
-  const auto type = own_type(id);
-  if (shape.empty()) return fmt::format("{} {} = 0;", type, buffer(id));
-  if (bytes <= most_local_bytes) return fmt::format("alignas(64) {} {}{} = {{}};", type, buffer(id), shape);
+  const auto own_type = type(id).own;
+  if (shape.empty()) return fmt::format("{} {} = 0;", own_type, buffer(id));
+  if (bytes <= most_local_bytes) return fmt::format("alignas(64) {} {}{} = {{}};", own_type, buffer(id), shape);
   const auto inner = shape.substr(shape.find(']') + 1);
-  return fmt::format("const napkin_space<{}{}> {}({});", type, inner, buffer(id), place.extent[place.order.front()]);
+  return fmt::format("const napkin_space<{}{}> {}({});", own_type, inner, buffer(id),
+                     place.extent[place.order.front()]);
 }
 
 }  // namespace napkin

@@ -35,9 +35,6 @@ struct CppPage : CodePage {
 
   // Whether the wire's piece has one position, whatever the length of its axis.
   bool is_single(WireId) const;
-  std::string_view storage(ArrayId) const;  // the element type of the array in memory: "napkin_f16"
-  // The type that the buffer's values are computed in: "float".
-  std::string_view own_type(BufferId) const;
 
   bool is_shared_out(WireId, std::size_t level) const;  // by groups at the level or above, unless no group splits it
   // Makes the place of a buffer for the current pieces.

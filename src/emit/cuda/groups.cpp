@@ -50,10 +50,6 @@ void GroupPrinter::describe(const TilesOf& tiles, const StagesOf& stages) {
     page_.out.line("//   {:<24}  one tile after another{}", words(loop->split), stages(*loop));
 }
 
-std::string GroupPrinter::begin_name(WireId wire) {
-  return page_.pool.fresh(fmt::format("{}{}", page_.wires[wire.index], splits_[wire]++));
-}
-
 // Makes the piece of a stream the current piece of its wire.
 void GroupPrinter::enter(const For& loop, const std::string& begin) {
   const auto& split = loop.split;
@@ -67,7 +63,7 @@ void GroupPrinter::declare_end(const For& loop, const std::string& begin, const 
 }
 void GroupPrinter::with_piece(const For& loop, const Inside& print) {
   const auto own = page_.own, shared = page_.shared;
-  const auto begin = begin_name(loop.split.wire);
+  const auto begin = page_.begin_name(loop.split.wire);
   enter(loop, begin);
   print(own[loop.split.wire.index], begin);
   page_.own = own;
@@ -87,7 +83,7 @@ std::vector<GroupPrinter::Entered> GroupPrinter::enter(bool of_blocks) {
   for (const auto& group : page_.nest.groups) {
     if (is_block(group) != of_blocks) continue;
     auto& piece = page_.own[group.wire.index];
-    all.push_back({&group, piece, begin_name(group.wire)});
+    all.push_back({&group, piece, page_.begin_name(group.wire)});
     const auto& begin = all.back().begin;
     piece = {begin, begin + "_end", std::min(piece.extent, group.size), begin, !of_blocks};
     if (of_blocks) page_.shared[group.wire.index] = piece;

@@ -68,7 +68,6 @@ class GroupPrinter {
   using StagesOf = std::function<std::string(const For&)>;
   void describe(const TilesOf&, const StagesOf&);
   bool is_block(const Split& group) const { return group.level <= page_.kernel.block_level; }
-  std::string begin_name(WireId);  // "q1", for the n-th split of a wire
   // Declares where the piece of a stream ends.
   void declare_end(const For&, const std::string& begin, const WirePiece& around);
   // Prints a loop over the pieces of a stream: inside(around, begin) prints what is done for each. Or print(around,
@@ -87,7 +86,6 @@ class GroupPrinter {
   static bool is_along(const Entered&, const TileScheduler&);
 
   Page& page_;
-  std::map<WireId, int> splits_;
   // The ends of the block's parts of divided axes: names and values.
   std::vector<std::pair<std::string, std::string>> ends_;
 };

@@ -112,7 +112,7 @@ class ThreadPrinter {
   void share(WireId wire, const WirePiece& around) {
     auto& piece = page_.own[wire.index];
     const auto stream = piece;
-    piece.begin = groups_.begin_name(wire);
+    piece.begin = page_.begin_name(wire);
     piece.end = piece.begin + "_end";
     piece.extent = around.share;
     piece.by_thread = true;
@@ -136,7 +136,7 @@ class ThreadPrinter {
       for (const auto& index : buffer.at) page_.limit(index, page_.own);
       for (const auto wire : page_.diagram.at(buffer.array).wires)
         if (const auto extent = page_.own[wire.index].extent; extent > 1) text += fmt::format("[{}]", extent);
-      by_type[std::string(code_type(Language::cuda, buffer.type).own)].push_back(text);
+      by_type[std::string(page_.type(id).own)].push_back(text);
     }
     page_.declare(by_type);
   }

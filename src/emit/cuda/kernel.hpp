@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "emit/cuda/page.hpp"
 #include "napkin/device.hpp"
@@ -21,6 +22,19 @@ struct CudaTarget {
   const Hardware& hardware;
   std::int64_t shared_alignment;
 };
+
+// The function of a distributed nest as a printer prints it, with so many warps in a block.
+template <class Printer, class Nest>
+CudaKernel printed_by(const Nest& nest, const CudaTarget& target, const std::string& name, int warps) {
+  ThreadedKernel threaded{.nest = *nest.nest,
+                          .hardware = target.hardware,
+                          .block_level = nest.block_level,
+                          .threads = warps * static_cast<int>(lanes_of_warp),
+                          .shared_bytes = nest.shared_bytes,
+                          .shared_alignment = target.shared_alignment};
+  auto printed = Printer(threaded, nest, target.names).run(name);
+  return {std::move(threaded), std::move(printed)};
+}
 
 // The function of this name that runs a kernel on plain threads, with rows over warps, on matrix units of single warps,
 // or on those of warpgroups, for which a producer warpgroup copies tiles.

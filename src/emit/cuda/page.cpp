@@ -3,19 +3,21 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "diagram/index.hpp"
 #include "emit/shared/types.hpp"
 
 namespace napkin {
 
-Page::Page(const ThreadedKernel& threaded, const CodeNames& known) : CodePage(threaded.nest, known), kernel(threaded) {
+Page::Page(const ThreadedKernel& threaded, const CodeNames& known)
+    : CodePage(Language::cuda, threaded.nest, known), kernel(threaded) {
   for (std::uint32_t w = 0; w < diagram.wires.size(); ++w)
     own.push_back({"0", size(WireId{w}), diagram.size(WireId{w}).value_or(1), "0"});
   shared = own;
 }
 
-std::string_view Page::storage(ArrayId id) const { return code_storage(Language::cuda, diagram.at(id).type); }
-std::string_view Page::memory(ArrayId id) const { return code_storage(Language::cuda, diagram.at(id).stored()); }
 std::string Page::element(ArrayId id, const std::vector<std::string>& at) const {
   return code_element(diagram.at(id), array(id), offset(id, at));
 }
@@ -34,16 +36,10 @@ std::string Page::written(ArrayId id, const std::string& value) const {
   return code_as_stored(Language::cuda, type, without_brackets(filled(code_type(Language::cuda, type).write, value)));
 }
 
-std::string Page::extents(const std::vector<WireId>& of, const WirePieces& pieces) const {
-  return listed(of, ", ",
-                [&](WireId wire) { return fmt::format("{} {}", diagram.at(wire).name, pieces[wire.index].extent); });
-}
-
 void Page::open_function(const std::string& name, std::int64_t blocks, const std::vector<ArrayId>& inputs,
                          const std::vector<std::string>& more) {
   std::vector<std::string> all = {fmt::format("const {}_sizes n", names.diagram)};
-  for (const auto id : inputs) all.push_back(fmt::format("const {}* __restrict__ {}", memory(id), array(id)));
-  for (const auto id : nest.outputs) all.push_back(fmt::format("{}* __restrict__ {}", storage(id), array(id)));
+  std::ranges::move(parameters(inputs, "__restrict__"), std::back_inserter(all));
   all.insert(all.end(), more.begin(), more.end());
   out.line("__global__ void __launch_bounds__({}, {})", kernel.threads, blocks);
   out.list(name + "(", all, ") {");

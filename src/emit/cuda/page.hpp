@@ -41,16 +41,12 @@ struct Page : CodePage {
   // The block's tile that a buffer was loaded from.
   BufferId staged(BufferId id) const { return tile_at(nest, sources, id, kernel.block_level); }
   std::size_t leaf() const { return kernel.hardware.levels.size() - 1; }
-  std::string_view storage(ArrayId) const;  // the type of a single number: "__half"
-  std::string_view memory(ArrayId) const;   // the element type of the array: the same, unless its numbers share bytes
   // A number of the array at these places, and its address.
   std::string element(ArrayId, const std::vector<std::string>& at) const;
   std::string address(ArrayId, const std::vector<std::string>& at) const;
   // A number of the array as computations read it, and as the array stores it.
   Typed read(ArrayId, const std::string& stored) const;
   std::string written(ArrayId, const std::string& value) const;
-  // "q 1, x 8".
-  std::string extents(const std::vector<WireId>&, const WirePieces&) const;
 
   // Opens the kernel's function, with parameters for sizes, inputs, outputs, and `more`. Its launch bounds leave
   // registers for `blocks` resident blocks on an SM. The text that follows is its body.

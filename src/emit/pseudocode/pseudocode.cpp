@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "emit/pseudocode/steps.hpp"
+#include "emit/shared/text.hpp"
 #include "napkin/emit.hpp"
 #include "text/quantity.hpp"
 
@@ -16,10 +17,8 @@ using Row = std::vector<std::string>;
 std::string shape(const std::vector<std::int64_t>& extents) { return fmt::format("[{}]", fmt::join(extents, ", ")); }
 
 std::string operations(const std::map<Unit, double>& by_unit) {
-  std::string text;
-  for (const auto& [unit, number] : by_unit)
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", counted(number), name(unit));
-  return text;
+  return listed(by_unit, ", ",
+                [](const auto& one) { return fmt::format("{} {}", counted(one.second), name(one.first)); });
 }
 
 void add_rows(const std::vector<PseudoStep>& steps, std::size_t depth, std::vector<Row>& rows,

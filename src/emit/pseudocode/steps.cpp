@@ -7,6 +7,7 @@
 
 #include "derive/columns.hpp"
 #include "diagram/match.hpp"
+#include "emit/shared/text.hpp"
 #include "loops/pieces.hpp"
 #include "loops/walk.hpp"
 #include "loops/work.hpp"
@@ -21,7 +22,7 @@ class Writer {
 
   Pseudocode run() {
     Pseudocode code;
-    for (const auto id : nest_.outputs) code.outputs += (code.outputs.empty() ? "" : ", ") + nest_.scratch.at(id).name;
+    code.outputs = listed(nest_.outputs, ", ", [&](ArrayId id) { return nest_.scratch.at(id).name; });
     for (const auto& buffer : nest_.buffers) code.variables.push_back(variable(buffer));
     std::stable_sort(code.variables.begin(), code.variables.end(), [&](const auto& a, const auto& b) {
       return hardware_.level(a.level).value_or(0) < hardware_.level(b.level).value_or(0);

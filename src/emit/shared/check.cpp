@@ -133,9 +133,7 @@ std::vector<std::int64_t> checked_sizes(const Diagram& diagram) {
 }
 
 std::string sizes(const CodePlan& plan, const auto& wires) {
-  std::string text;
-  for (const auto wire : wires) text += " * " + code_size(plan.diagram, plan.names, wire);
-  return text;
+  return listed(wires, "", [&](WireId wire) { return " * " + code_size(plan.diagram, plan.names, wire); });
 }
 
 // Statements that draw a value in double and give it its `host` and its `stored` form.
@@ -182,18 +180,17 @@ double rounding_share(const Diagram& diagram) {
 }
 
 void declare_arrays(const CodePlan& plan, Lines& out) {
-  for (const auto* list : {&plan.diagram.inputs, &plan.diagram.outputs})
-    for (const auto id : *list) {
-      const auto& name = plan.names.arrays[id.index];
-      const auto share = row(plan.diagram.at(id).stored()).share;
-      out.line("Both<{}> {}({}{});", storage(plan, id), name, value_count(plan, id),
-               share > 1 ? fmt::format(", {}", share) : "");
-      if (list == &plan.diagram.outputs)
-        out.line("{}.poison();", name);
-      else
-        out.line("{}.{}([](double& host, {}& stored) {{ {} }});", name, share > 1 ? "fill_pairs" : "fill",
-                 share > 1 ? "unsigned" : storage(plan, id), draw(plan, id));
-    }
+  for (const auto id : given_arrays(plan)) {
+    const auto& name = plan.names.arrays[id.index];
+    const auto share = row(plan.diagram.at(id).stored()).share;
+    out.line("Both<{}> {}({}{});", storage(plan, id), name, value_count(plan, id),
+             share > 1 ? fmt::format(", {}", share) : "");
+    if (contains(plan.diagram.outputs, id))
+      out.line("{}.poison();", name);
+    else
+      out.line("{}.{}([](double& host, {}& stored) {{ {} }});", name, share > 1 ? "fill_pairs" : "fill",
+               share > 1 ? "unsigned" : storage(plan, id), draw(plan, id));
+  }
 }
 
 void compare_output(const CodePlan& plan, ArrayId id, Lines& out) {
@@ -219,37 +216,33 @@ void define_divide_axes(const CodePlan& plan, Lines& out) {
 
 std::string plain_bytes(const CodePlan& plan) {
   const auto& diagram = plan.diagram;
-  std::vector<std::string> terms;
-  for (const auto* list : {&diagram.inputs, &diagram.outputs})
-    for (const auto id : *list)
-      terms.push_back(fmt::format("{:.1f}{}", diagram.at(id).width(), sizes(plan, diagram.at(id).wires)));
-  return joined(terms, " + ");
+  return listed(given_arrays(plan), " + ", [&](ArrayId id) {
+    return fmt::format("{:.1f}{}", diagram.at(id).width(), sizes(plan, diagram.at(id).wires));
+  });
 }
 
 std::string plain_operations(const CodePlan& plan) {
-  std::vector<std::string> terms;
-  for (const auto& [wires, each] : work_of(plan.diagram).terms)
-    terms.push_back(fmt::format("{:.1f}{}", each, sizes(plan, wires)));
-  return terms.empty() ? "0.0" : joined(terms, " + ");
+  const auto text = listed(work_of(plan.diagram).terms, " + ", [&](const auto& term) {
+    return fmt::format("{:.1f}{}", term.second, sizes(plan, term.first));
+  });
+  return text.empty() ? "0.0" : text;
 }
 
 std::vector<std::pair<std::string, std::string>> check_words(const CodePlan& plan) {
   std::string options;
-  std::vector<std::string> planned, checked;
   for (const auto id : given_axes(plan)) {
     const auto& axis = plan.diagram.at(id);
     options += fmt::format("  if (std::sscanf(text, \"{}=%d\", &n.{}) == 1) return true;\n", axis.name,
                            plan.names.axes[id.index]);
   }
-  for (const auto& axis : plan.diagram.axes) planned.push_back(fmt::format("{}", axis.size.value_or(1)));
-  for (const auto size : checked_sizes(plan.diagram)) checked.push_back(fmt::format("{}", size));
+  const auto planned = [](const Axis& axis) { return fmt::format("{}", axis.size.value_or(1)); };
   return {{"@NAME@", plan.names.diagram},
           {"@AXES@", joined(plan.names.axes, ", ")},
           {"@GIVEN@", joined(given_names(plan), ", ")},
           {"@OPTIONS@", options},
           {"@DIVIDE@", plan.has_parts() ? "  divide_axes();\n" : ""},
-          {"@CHECKED@", joined(checked, ", ")},
-          {"@PLANNED@", joined(planned, ", ")}};
+          {"@CHECKED@", fmt::format("{}", fmt::join(checked_sizes(plan.diagram), ", "))},
+          {"@PLANNED@", listed(plan.diagram.axes, ", ", planned)}};
 }
 
 }  // namespace napkin

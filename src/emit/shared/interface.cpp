@@ -28,18 +28,16 @@ std::vector<ArrayId> arrays_between(const Diagram& diagram, const Plan& plan) {
 }
 
 std::string labels(const Diagram& diagram, const Plan& plan, const Hardware& hardware) {
-  std::string text;
-  for (const auto& kernel : plan.kernels) {
-    const auto words = to_text(kernel.partition, diagram, hardware);
-    text += (text.empty() ? "" : " | ") + (words.empty() ? "one group" : words);
-  }
-  return fmt::format("{}, for {}", text, in_comment(hardware.name));
+  const auto words = [&](const Kernel& kernel) {
+    const auto text = to_text(kernel.partition, diagram, hardware);
+    return text.empty() ? "one group" : text;
+  };
+  return fmt::format("{}, for {}", listed(plan.kernels, " | ", words), in_comment(hardware.name));
 }
 
 // "f16[q, d]".
 std::string shape(const Diagram& diagram, ArrayId id) {
-  std::string axes;
-  for (const auto axis : whole_shape(diagram, id)) axes += (axes.empty() ? "" : ", ") + diagram.at(axis).name;
+  const auto axes = listed(whole_shape(diagram, id), ", ", [&](AxisId axis) { return diagram.at(axis).name; });
   return fmt::format("{}[{}]", row(diagram.at(id).stored()).name, axes);
 }
 
@@ -163,11 +161,12 @@ const Parts* CodePlan::ends_early(AxisId inside) const {
   return found == shorter.end() ? nullptr : &*found;
 }
 
-bool is_between(const CodePlan& plan, ArrayId id) { return contains(plan.between, id); }
-
-std::string joined(const std::vector<std::string>& parts, const std::string& between) {
-  return fmt::format("{}", fmt::join(parts, between));
+std::vector<ArrayId> given_arrays(const CodePlan& plan) {
+  auto all = plan.diagram.inputs;
+  all.insert(all.end(), plan.diagram.outputs.begin(), plan.diagram.outputs.end());
+  return all;
 }
+bool is_between(const CodePlan& plan, ArrayId id) { return contains(plan.between, id); }
 
 std::vector<AxisId> given_axes(const CodePlan& plan) {
   std::vector<AxisId> all;
@@ -176,16 +175,13 @@ std::vector<AxisId> given_axes(const CodePlan& plan) {
   return all;
 }
 std::vector<std::string> given_names(const CodePlan& plan, const std::string& prefix) {
-  std::vector<std::string> all;
-  for (const auto axis : given_axes(plan)) all.push_back(prefix + plan.names.axes[axis.index]);
-  return all;
+  return texts_of(given_axes(plan), [&](AxisId axis) { return prefix + plan.names.axes[axis.index]; });
 }
 std::string size_parameters(const CodePlan& plan) { return joined(given_names(plan, "int "), ", "); }
 std::string array_parameters(const CodePlan& plan) {
-  std::string text;
-  for (const auto id : plan.diagram.inputs) text += ", const void* " + plan.names.arrays[id.index];
-  for (const auto id : plan.diagram.outputs) text += ", void* " + plan.names.arrays[id.index];
-  return text;
+  const auto name = [&](ArrayId id) { return plan.names.arrays[id.index]; };
+  return listed(plan.diagram.inputs, "", [&](ArrayId id) { return ", const void* " + name(id); }) +
+         listed(plan.diagram.outputs, "", [&](ArrayId id) { return ", void* " + name(id); });
 }
 std::string workspace_head(const CodePlan& plan) {
   return fmt::format("size_t {}_workspace_size({})", plan.names.diagram, size_parameters(plan));
@@ -202,6 +198,11 @@ std::string value_count(const CodePlan& plan, ArrayId id) {
 
 std::string_view storage(const CodePlan& plan, ArrayId id) {
   return code_storage(plan.language, plan.diagram.at(id).stored());
+}
+
+std::string arguments(const CodePlan& plan, const std::vector<ArrayId>& inputs, const std::vector<ArrayId>& outputs) {
+  return listed(inputs, "", [&](ArrayId id) { return ", " + argument(plan, id, true); }) +
+         listed(outputs, "", [&](ArrayId id) { return ", " + argument(plan, id, false); });
 }
 
 std::string argument(const CodePlan& plan, ArrayId id, bool reads) {
@@ -308,8 +309,7 @@ void define_possible(const CodePlan& plan, Lines& out) {
   out.open("static bool possible(const {}_sizes& sizes)", plan.names.diagram);
   const auto all = conditions(plan);
   if (plan.names.axes.empty()) out.line("(void)sizes;");
-  std::vector<std::string> given;
-  for (const auto& axis : plan.names.axes) given.push_back("sizes." + axis);
+  const auto given = texts_of(plan.names.axes, [](const std::string& axis) { return "sizes." + axis; });
   if (!given.empty()) {
     out.line("const auto fits = [](int size) { return size >= 1 && size <= 1 << 30; };");
     out.line("if (!(fits({}))) return false;", joined(given, ") && fits("));
@@ -333,9 +333,8 @@ void define_workspace_size(const CodePlan& plan, Lines& out) {
   if (!plan.between.empty()) declare_all_sizes(plan, out);
   for (const auto& axis : given_names(plan))
     if (plan.between.empty()) out.line("(void){};", axis);
-  std::vector<std::string> parts;
-  for (const auto id : plan.between) parts.push_back(bytes(plan, id));
-  out.line("return {};", parts.empty() ? "0" : joined(parts, " + "));
+  const auto parts = listed(plan.between, " + ", [&](ArrayId id) { return bytes(plan, id); });
+  out.line("return {};", parts.empty() ? "0" : parts);
   out.close();
   out.line();
 }

@@ -35,17 +35,19 @@ void add_limits(CodePlan&, const std::map<AxisId, std::int64_t>&);
 
 bool reads_size(const Diagram&, ExprId, AxisId);  // anywhere in the expression
 bool is_between(const CodePlan&, ArrayId);
+std::vector<ArrayId> given_arrays(const CodePlan&);  // the inputs, then the outputs
 
-std::string joined(const std::vector<std::string>&, const std::string& between);
 // The axes whose sizes callers pass, each name after a prefix: all axes except those along and inside of parts.
 std::vector<AxisId> given_axes(const CodePlan&);
 std::vector<std::string> given_names(const CodePlan&, const std::string& prefix = "");
-std::string size_parameters(const CodePlan&);                // "int q, int x"
-std::string array_parameters(const CodePlan&);               // ", const void* Q, void* O"
-std::string workspace_head(const CodePlan&);                 // "size_t NAME_workspace_size(int q, int x)"
-std::string value_count(const CodePlan&, ArrayId);           // "(size_t)1 * n.q * n.d"
-std::string_view storage(const CodePlan&, ArrayId);          // "__half"
-std::string argument(const CodePlan&, ArrayId, bool reads);  // casts a void pointer to the element type
+std::string size_parameters(const CodePlan&);        // "int q, int x"
+std::string array_parameters(const CodePlan&);       // ", const void* Q, void* O"
+std::string workspace_head(const CodePlan&);         // "size_t NAME_workspace_size(int q, int x)"
+std::string value_count(const CodePlan&, ArrayId);   // "(size_t)1 * n.q * n.d"
+std::string_view storage(const CodePlan&, ArrayId);  // "__half"
+// The arrays as arguments of a kernel after the sizes, cast to their element types: ", A, O".
+std::string arguments(const CodePlan&, const std::vector<ArrayId>& inputs, const std::vector<ArrayId>& outputs);
+std::string argument(const CodePlan&, ArrayId, bool reads);  // one of them
 
 // The beginning of the header, which describes the kernels and the arrays, and its end.
 void open_header(const CodePlan&, const std::string& kernels, const std::string& arrays, Lines&);

@@ -8,8 +8,8 @@
 
 namespace napkin {
 
-CodePage::CodePage(const LoopNest& of, const CodeNames& known)
-    : nest(of), diagram(of.scratch), names(known), sources(tile_sources(of)) {
+CodePage::CodePage(Language in, const LoopNest& of, const CodeNames& known)
+    : language(in), nest(of), diagram(of.scratch), names(known), sources(tile_sources(of)) {
   for (const auto id : nest.inputs) pool.fresh(array(id));
   for (const auto id : nest.outputs) pool.fresh(array(id));
   for (const auto& wire : diagram.wires) wires.push_back(pool.fresh(wire.name));
@@ -18,9 +18,22 @@ CodePage::CodePage(const LoopNest& of, const CodeNames& known)
 }
 
 std::string CodePage::outputs() const {
-  std::string text;
-  for (const auto id : nest.outputs) text += (text.empty() ? "" : ", ") + diagram.at(id).name;
-  return text;
+  return listed(nest.outputs, ", ", [&](ArrayId id) { return diagram.at(id).name; });
+}
+
+std::string_view CodePage::storage(ArrayId id) const { return code_storage(language, diagram.at(id).type); }
+std::string_view CodePage::memory(ArrayId id) const { return code_storage(language, diagram.at(id).stored()); }
+const CodeType& CodePage::type(BufferId id) const { return code_type(language, nest.at(id).type); }
+
+std::vector<std::string> CodePage::parameters(const std::vector<ArrayId>& inputs, std::string_view restricted) const {
+  std::vector<std::string> all;
+  for (const auto id : inputs) all.push_back(fmt::format("const {}* {} {}", memory(id), restricted, array(id)));
+  for (const auto id : nest.outputs) all.push_back(fmt::format("{}* {} {}", memory(id), restricted, array(id)));
+  return all;
+}
+
+std::string CodePage::begin_name(WireId wire) {
+  return pool.fresh(fmt::format("{}{}", wires[wire.index], splits_[wire]++));
 }
 
 std::string CodePage::offset(ArrayId id, const std::vector<std::string>& at) const {

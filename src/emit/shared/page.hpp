@@ -8,6 +8,7 @@
 
 #include "emit/shared/names.hpp"
 #include "emit/shared/text.hpp"
+#include "emit/shared/types.hpp"
 #include "loops/walk.hpp"
 #include "napkin/loops.hpp"
 
@@ -21,8 +22,9 @@ struct PrintedKernel {
 };
 
 struct CodePage {
-  CodePage(const LoopNest&, const CodeNames&);
+  CodePage(Language, const LoopNest&, const CodeNames&);
 
+  const Language language;
   const LoopNest& nest;
   const Diagram& diagram;
   const CodeNames& names;
@@ -37,6 +39,13 @@ struct CodePage {
   const std::string& array(ArrayId id) const { return names.arrays.at(id.index); }
   const std::string& buffer(BufferId id) const { return buffers.at(id.index); }
   std::string size(WireId wire) const { return code_size(diagram, names, wire); }
+  std::string_view storage(ArrayId) const;  // the type of a single number: "__half"
+  std::string_view memory(ArrayId) const;   // the element type of the array: the same, unless its numbers share bytes
+  const CodeType& type(BufferId) const;     // how the numbers of the buffer are read, written and rounded
+  // The pointers to inputs and to the outputs, as parameters: "const float* __restrict__ A".
+  std::vector<std::string> parameters(const std::vector<ArrayId>& inputs, std::string_view restricted) const;
+  // The name of where the next piece of the wire begins: "q1".
+  std::string begin_name(WireId);
   // The offset of a number in the array, from its place by dimension.
   std::string offset(ArrayId, const std::vector<std::string>& at) const;
 
@@ -51,6 +60,9 @@ struct CodePage {
   std::string begin_ask(const MaskTest&);
 
   PrintedKernel printed(const std::string& name) const { return {name, out.text(), limits, out.origins()}; }
+
+ private:
+  std::map<WireId, int> splits_;  // how many pieces of a wire have a name
 };
 
 }  // namespace napkin

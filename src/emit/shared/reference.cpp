@@ -26,12 +26,11 @@ class Reference {
   }
 
   std::string run() {
-    std::string parameters;
-    for (const auto id : diagram_.inputs) parameters += fmt::format("const Array& {}, ", name(id));
-    for (const auto id : diagram_.outputs) parameters += fmt::format("Array& {}, ", name(id));
-    parameters.resize(parameters.size() - 2);
+    const auto parameter = [&](ArrayId id) {
+      return fmt::format("{}Array& {}", contains(diagram_.inputs, id) ? "const " : "", name(id));
+    };
     out_.line("// The statements of the diagram, one after another.");
-    out_.open("static void reference({})", parameters);
+    out_.open("static void reference({})", listed(given_arrays(plan_), ", ", parameter));
     for (const auto& statement : diagram_.statements) print(statement);
     out_.close();
     return out_.text();
@@ -42,9 +41,7 @@ class Reference {
   std::string size(WireId wire) const { return code_size(diagram_, plan_.names, wire); }
 
   std::string count(const std::vector<WireId>& wires) const {
-    std::string text;
-    for (const auto wire : wires) text += fmt::format("{}(size_t){}", text.empty() ? "" : " * ", size(wire));
-    return text.empty() ? "1" : text;
+    return wires.empty() ? "1" : listed(wires, " * ", [&](WireId wire) { return "(size_t)" + size(wire); });
   }
   // A part of a result is stored in the array of the whole result.
   std::string element(ArrayId id, const std::vector<std::string>& at) const {
@@ -53,19 +50,16 @@ class Reference {
   }
   // An element of the array that holds the values of a reduction.
   std::string element(const std::string& array, const std::vector<WireId>& wires) const {
-    std::vector<std::string> sizes;
-    for (const auto wire : wires) sizes.push_back(size(wire));
+    const auto sizes = texts_of(wires, [&](WireId wire) { return size(wire); });
     return fmt::format("{}[{}]", array, code_offset(positions(wires), sizes));
   }
   std::vector<std::string> positions(const std::vector<WireId>& wires) const {
-    std::vector<std::string> all;
-    for (const auto wire : wires) all.push_back(wires_[wire.index]);
-    return all;
+    return texts_of(wires, [&](WireId wire) { return wires_[wire.index]; });
   }
 
   void open_loops(const std::vector<WireId>& wires) {
     for (const auto wire : wires) {
-      out_.open("for (int {0} = 0; {0} < {1}; ++{0})", wires_[wire.index], end(wire));
+      out_.loop(wires_[wire.index], "0", end(wire));
       open_.push_back(wire);
     }
   }
@@ -100,9 +94,8 @@ class Reference {
     return code_value(diagram_, plan_.names, id, around, out_, pool_);
   }
   Typed read(const Access& access) const {
-    std::vector<std::string> at;
-    for (const auto& index : access.at)
-      at.push_back(code_index(index, [&](WireId wire) { return wires_[wire.index]; }));
+    const auto position = [&](WireId wire) { return wires_[wire.index]; };
+    const auto at = texts_of(access.at, [&](const Index& index) { return code_index(index, position); });
     return {element(access.array, at), NumberKind::real};
   }
 

@@ -34,13 +34,6 @@ bool begins_in_place(const Compute& compute) {
   return compute.column.carried && *compute.carried == compute.to && !compute.column.repair;
 }
 
-std::string code_begun(const Compute& compute, const FoldWords& words, bool wide) {
-  const auto& [to, old, repair] = words;
-  if (!compute.column.carried) return fmt::format("{} = {};", to, code_number(compute.column.fold->identity, wide));
-  if (*compute.carried == compute.to) return fmt::format("{} *= {};", to, without_brackets(repair));
-  return repair.empty() ? fmt::format("{} = {};", to, old) : fmt::format("{} = {} * {};", to, repair, old);
-}
-
 std::string code_joined(Language language, const Pointwise& combine, const std::string& to, const std::string& value) {
   if (combine.role == Role::add || combine.role == Role::multiply)
     return fmt::format("{} {}= {};", to, combine.name, value);

@@ -16,20 +16,12 @@ bool is_wide(const LoopNest&, const Compute&);
 // The same if inputs are compared in their stored type: values that are only compared in int do not make a column wide.
 bool is_wide(const Diagram&, const LoopNest&, const Compute&);
 
-// The statement that initializes the result of a fold: to the identity, or to the rescaled old value. Empty if the
-// result already has that value.
-struct FoldWords {
-  std::string to;      // where the result is kept
-  std::string old;     // where the carried value is kept
-  std::string repair;  // the factor that rescales it; empty if there is none
-};
+// Whether the result of a fold has its initial value already: that which it carries.
 bool begins_in_place(const Compute&);
-std::string code_begun(const Compute&, const FoldWords&, bool wide);
 // The statement that combines a value into the result of a fold.
 std::string code_joined(Language, const Pointwise& combine, const std::string& to, const std::string& value);
 
 struct StatementStyle {
-  Language language;
   bool fast = false;      // uses the machine's approximate functions
   bool compares = false;  // compares whole numbers of inputs in their stored type
 };
@@ -53,16 +45,15 @@ class StatementPrinter {
   virtual ExprId value_of(const Compute& compute) const { return compute.column.value; }
   // A value rounded to the format of a buffer, and whether rounding changes values.
   virtual std::string rounded(BufferId id, const std::string& text) const {
-    return without_brackets(filled(type(id).round, without_brackets(text)));
+    return without_brackets(filled(page_.type(id).round, without_brackets(text)));
   }
-  virtual bool is_rounded(BufferId id) const { return type(id).round != "{0}"; }
+  virtual bool is_rounded(BufferId id) const { return page_.type(id).round != "{0}"; }
 
-  const CodeType& type(BufferId id) const { return code_type(style_.language, page_.nest.at(id).type); }
   bool is_wide(const Compute& compute) const {
     return style_.compares ? napkin::is_wide(page_.diagram, page_.nest, compute) : napkin::is_wide(page_.nest, compute);
   }
   std::string value(const Compute& compute, ExprId id, const Here& here) {
-    Surroundings around{.language = style_.language,
+    Surroundings around{.language = page_.language,
                         .position = [&](WireId wire) { return here.position.at(wire); },
                         .size = {},
                         .read = [&](ExprId access) { return read(compute, access, here); },
@@ -76,14 +67,37 @@ class StatementPrinter {
 
   // The positions of wires, and the places of an array from its indices.
   std::vector<std::string> places(const std::vector<WireId>& wires, const Here& here) const {
-    std::vector<std::string> all;
-    for (const auto wire : wires) all.push_back(here.position.at(wire));
-    return all;
+    return texts_of(wires, [&](WireId wire) { return here.position.at(wire); });
   }
   std::vector<std::string> places(const std::vector<Index>& at, const Here& here) const {
-    std::vector<std::string> all;
-    for (const auto& index : at) all.push_back(code_index(index, [&](WireId wire) { return here.position.at(wire); }));
+    const auto position = [&](WireId wire) { return here.position.at(wire); };
+    return texts_of(at, [&](const Index& index) { return code_index(index, position); });
+  }
+
+  // The wires of a column's result, and how many cells the current pieces of wires have.
+  const std::vector<WireId>& wires(const Compute& compute) const {
+    return page_.diagram.at(compute.column.output).wires;
+  }
+  std::int64_t cells(const std::vector<WireId>& wires) const {
+    std::int64_t all = 1;
+    for (const auto wire : wires) all *= page_.own[wire.index].extent;
     return all;
+  }
+  // "    q 13, d 8", the wires of the result and those that it folds; empty if there are none.
+  std::string extents(const Compute& compute) const {
+    const auto extent = [&](WireId wire) {
+      return fmt::format("{} {}", page_.diagram.at(wire).name, page_.own[wire.index].extent);
+    };
+    auto all = texts_of(wires(compute), extent);
+    for (const auto wire : compute.column.over) all.push_back(extent(wire));
+    return all.empty() ? "" : "    " + joined(all, ", ");
+  }
+  // Writes a number into an array.
+  void store(ArrayId id, const std::string& text, const Here& here) {
+    const auto& array = page_.diagram.at(id);
+    const auto written = filled(code_type(page_.language, array.type).write, without_brackets(text));
+    assign(fmt::format("{}[{}]", page_.array(id), page_.offset(id, places(array.wires, here))),
+           without_brackets(written));
   }
 
   // Columns, at all cells
@@ -114,13 +128,15 @@ class StatementPrinter {
   // Initializes the result of a fold: the identity, or the rescaled old value.
   void begin(const Compute& compute, const Here& here) {
     if (begins_in_place(compute)) return;
-    FoldWords words{slot(compute.to, here), "", ""};
-    if (compute.carried) words.old = slot(*compute.carried, here);
-    if (compute.column.repair) words.repair = value(compute, *compute.column.repair, here);
-    out_.line(code_begun(compute, words, is_wide(compute)));
+    const auto to = slot(compute.to, here);
+    if (!compute.column.carried) return assign(to, identity(compute));
+    const auto repair = compute.column.repair ? value(compute, *compute.column.repair, here) : "";
+    if (*compute.carried == compute.to) return out_.line("{} *= {};", to, without_brackets(repair));
+    const auto old = slot(*compute.carried, here);
+    assign(to, repair.empty() ? old : fmt::format("{} * {}", repair, old));
   }
   void join(const Compute& compute, const std::string& to, const std::string& text) {
-    out_.line(code_joined(style_.language, *compute.column.fold->combine, to, text));
+    out_.line(code_joined(page_.language, *compute.column.fold->combine, to, text));
   }
   void absorb(const Compute& compute, const std::string& to, const Here& here) {
     join(compute, to, without_brackets(value(compute, here)));
@@ -135,7 +151,7 @@ class StatementPrinter {
   }
   std::string begin_part(const Compute& compute) {
     auto part = page_.pool.fresh("t");
-    assign(std::string(type(compute.to).own) + " " + part, identity(compute));
+    assign(std::string(page_.type(compute.to).own) + " " + part, identity(compute));
     return part;
   }
   void finish(const Compute& compute, const std::string& part, const Here& here) {

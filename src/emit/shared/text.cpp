@@ -153,6 +153,10 @@ std::string distance(const std::string& at, const std::string& begin) {
   return begin == "0" ? at : fmt::format("{} - {}", at, in_brackets(begin));
 }
 
+std::string joined(const std::vector<std::string>& parts, std::string_view between) {
+  return listed(parts, between, [](const std::string& part) { return part; });
+}
+
 std::string replaced(std::string text, const std::vector<std::pair<std::string, std::string>>& words) {
   for (const auto& [word, by] : words)
     for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + by.size()))

@@ -115,6 +115,7 @@ std::vector<std::string> texts_of(const Items& items, Text text) {
   for (const auto& item : items) all.push_back(text(item));
   return all;
 }
+std::string joined(const std::vector<std::string>&, std::string_view between);
 
 // The text with every `@WORD@` replaced.
 std::string replaced(std::string text, const std::vector<std::pair<std::string, std::string>>& words);

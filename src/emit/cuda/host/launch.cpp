@@ -137,13 +137,10 @@ static int start_clusters(void (*kernel)(Parameters...), int cluster, long long 
 std::string started(const CudaPlan& plan, const CudaKernel& kernel, const std::vector<ArrayId>& inputs,
                     const std::string& number, const TileScheduler& scheduler = {}) {
   const auto& [threaded, printed] = kernel;
-  std::string arguments;
-  for (const auto id : inputs) arguments += ", " + argument(plan, id, true);
-  for (const auto id : threaded.nest.outputs) arguments += ", " + argument(plan, id, false);
   const auto head = scheduler.cluster > 1 ? fmt::format("start_clusters({}, {}, ", printed.name, scheduler.cluster)
                                           : fmt::format("start({}, ", printed.name);
   return fmt::format("error = {}{}, {}, {}, stream, n{}", head, number, threaded.threads, threaded.shared_bytes,
-                     arguments);
+                     arguments(plan, inputs, threaded.nest.outputs));
 }
 
 // "map_tiles(*made, 0, "A", A, {n.a, n.b}, {64, 64}, 128)".
@@ -280,12 +277,6 @@ void launcher(const CudaPlan& plan, Lines& out) {
 
 bool any_warpgroups(const CudaPlan& plan) {
   return std::ranges::any_of(plan.kernels, [](const PlannedKernel& each) { return each.warpgroups.has_value(); });
-}
-
-std::vector<ArrayId> given_arrays(const CudaPlan& plan) {
-  auto all = plan.diagram.inputs;
-  all.insert(all.end(), plan.diagram.outputs.begin(), plan.diagram.outputs.end());
-  return all;
 }
 
 std::string cuda_header(const CudaPlan& plan) {

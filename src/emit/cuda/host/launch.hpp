@@ -35,7 +35,6 @@ struct CudaPlan : CodePlan {
 };
 
 bool any_warpgroups(const CudaPlan&);
-std::vector<ArrayId> given_arrays(const CudaPlan&);  // the inputs, then the outputs
 std::string cuda_header(const CudaPlan&);
 EmittedText cuda_source(const CudaPlan&);  // kernels and launcher
 std::string cuda_harness(const CudaPlan&);

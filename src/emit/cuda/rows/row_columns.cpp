@@ -41,7 +41,7 @@ std::string input(const RowPage& page, BufferId id, const Access& from, const Op
 
 class RowColumnPrinter : public StatementPrinter<RowPage, OpenRow> {
  public:
-  explicit RowColumnPrinter(RowPage& page) : StatementPrinter(page, {.language = Language::cuda, .fast = true}) {}
+  explicit RowColumnPrinter(RowPage& page) : StatementPrinter(page, {.fast = true}) {}
 
   void print(const Compute& compute) {
     const auto from = page_.from(compute);

@@ -32,7 +32,7 @@ bool RowPage::has_lanes(BufferId id) const { return contains(diagram.at(nest.at(
 std::string RowPage::type_of(BufferId id) const {
   const auto& buffer = nest.at(id);
   const auto read = rows.reads.find(id);
-  if (read == rows.reads.end()) return std::string(code_type(Language::cuda, buffer.type).own);
+  if (read == rows.reads.end()) return std::string(type(id).own);
   if (read->second == RowRead::once) return std::string(storage(buffer.array));
   return fmt::format("napkin_values<{}, {}>", storage(buffer.array), rows.vector);
 }

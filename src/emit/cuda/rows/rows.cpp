@@ -106,14 +106,7 @@ class RowPrinter {
 }  // namespace
 
 CudaKernel row_kernel(const RowNest& rows, const CudaTarget& target, const std::string& name) {
-  ThreadedKernel threaded{.nest = *rows.nest,
-                          .hardware = target.hardware,
-                          .block_level = rows.block_level,
-                          .threads = static_cast<int>(rows.warps * lanes_of_warp),
-                          .shared_bytes = rows.shared_bytes,
-                          .shared_alignment = target.shared_alignment};
-  auto printed = RowPrinter(threaded, rows, target.names).run(name);
-  return {std::move(threaded), std::move(printed)};
+  return printed_by<RowPrinter>(rows, target, name, rows.warps);
 }
 
 }  // namespace napkin

@@ -51,15 +51,11 @@ void study(const LoopBody& block, PassingOutputs& passing) {
 // computed and not saved; folds stop at the end.
 class ColumnPrinter : public StatementPrinter<Page, OpenLoops> {
  public:
-  ColumnPrinter(Page& page, const PassingOutputs& passing)
-      : StatementPrinter(page, {Language::cuda}), passing_(passing) {}
+  ColumnPrinter(Page& page, const PassingOutputs& passing) : StatementPrinter(page, {}), passing_(passing) {}
 
   void print(const Compute& compute) {
     const auto from = page_.from(compute);
-    auto all = wires(compute);
-    all.insert(all.end(), compute.column.over.begin(), compute.column.over.end());
-    const auto sizes = page_.extents(all, page_.own);
-    out_.line("// {}{}", to_text(page_.diagram, compute.column), sizes.empty() ? "" : "    " + sizes);
+    out_.line("// {}{}", to_text(page_.diagram, compute.column), extents(compute));
     if (!is_stored(compute.to))
       pass(compute);
     else if (compute.column.fold)
@@ -106,12 +102,6 @@ class ColumnPrinter : public StatementPrinter<Page, OpenLoops> {
     out_.close(opened);
   }
 
-  void store(ArrayId id, const std::string& text, const Here& here) {
-    const auto& array = page_.diagram.at(id);
-    const auto written = without_brackets(filled(code_type(Language::cuda, array.type).write, without_brackets(text)));
-    assign(fmt::format("{}[{}]", page_.array(id), page_.offset(id, places(array.wires, here))), written);
-  }
-
   void fold(const Compute& compute) {
     begin(compute);
     Here here;
@@ -125,16 +115,6 @@ class ColumnPrinter : public StatementPrinter<Page, OpenLoops> {
   }
 
   // Loops
-
-  const std::vector<WireId>& wires(const Compute& compute) const {
-    return page_.diagram.at(compute.column.output).wires;
-  }
-
-  std::int64_t cells(const std::vector<WireId>& of) const {
-    std::int64_t all = 1;
-    for (const auto wire : of) all *= page_.own[wire.index].extent;
-    return all;
-  }
 
   int open_cells(const std::vector<WireId>& of, Edge past_end, Here& here) {
     const bool unroll = cells(of) <= most_unrolled_cells;

@@ -9,6 +9,7 @@
 
 #include "diagram/match.hpp"
 #include "emit/cuda/host/warpgroup_launch.hpp"
+#include "emit/cuda/kernel.hpp"
 #include "emit/cuda/warpgroups/overlap.hpp"
 #include "emit/cuda/warpgroups/products.hpp"
 #include "emit/cuda/warpgroups/stores.hpp"
@@ -197,9 +198,7 @@ class WarpgroupPrinter {
 }  // namespace
 
 CudaKernel warpgroup_kernel(const WarpNest& warps, const CudaTarget& target, const std::string& name) {
-  auto threaded = threaded_warps(warps, target, warps.warps + warps.issuing_warps);
-  auto printed = WarpgroupPrinter(threaded, warps, target.names).run(name);
-  return {std::move(threaded), std::move(printed)};
+  return printed_by<WarpgroupPrinter>(warps, target, name, warps.warps + warps.issuing_warps);
 }
 
 }  // namespace napkin

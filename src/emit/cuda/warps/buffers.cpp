@@ -13,7 +13,7 @@ namespace {
 
 // The type in which lanes hold a computed array.
 std::string type_in_lanes(const FragmentPage& page, BufferId id) {
-  return std::string(page.warps.is_integer(id) ? "int" : code_type(Language::cuda, page.nest.at(id).type).own);
+  return std::string(page.warps.is_integer(id) ? "int" : page.type(id).own);
 }
 
 // "S[2][8][4]", the registers of a computed array.

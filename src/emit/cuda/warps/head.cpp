@@ -46,15 +46,6 @@ void set_position(WirePiece& piece) {
 
 }  // namespace
 
-ThreadedKernel threaded_warps(const WarpNest& warps, const CudaTarget& target, int all) {
-  return {.nest = *warps.nest,
-          .hardware = target.hardware,
-          .block_level = warps.block_level,
-          .threads = all * static_cast<int>(lanes_of_warp),
-          .shared_bytes = warps.shared_bytes,
-          .shared_alignment = target.shared_alignment};
-}
-
 void describe_warps(FragmentPage& page, GroupPrinter& groups, const std::string& by, const std::string& filled) {
   const auto& warps = page.warps;
   page.out.line("// {}, by {} warps with {} of shared memory, products by {}.", page.outputs(), warps.warps,

@@ -4,13 +4,10 @@
 #include <string>
 
 #include "emit/cuda/groups.hpp"
-#include "emit/cuda/kernel.hpp"
 #include "emit/cuda/warps/fragments.hpp"
 
 namespace napkin {
 
-// The launch of a kernel on matrix units, with `warps` warps in a block.
-ThreadedKernel threaded_warps(const WarpNest&, const CudaTarget&, int warps);
 // Prints comments on the kernel. `by` names the instructions, and `filled` says which threads fill the pipeline stages
 // of tiles.
 void describe_warps(FragmentPage&, GroupPrinter&, const std::string& by, const std::string& filled);

@@ -26,7 +26,7 @@ std::string guard(const FragmentPage& page, ArrayId id, const OpenFragments& her
   }
   if (here.row.empty()) all.push_back(page.lanes.group + " == 0");
   if (here.column.empty()) all.push_back(page.lanes.quad + " == 0");
-  return fmt::format("{}", fmt::join(all, " && "));
+  return joined(all, " && ");
 }
 
 void save_numbers(FragmentStatements& statements, BufferId id) {

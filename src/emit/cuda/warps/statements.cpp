@@ -72,7 +72,7 @@ std::string input(const FragmentPage& page, BufferId id, const Access& from, con
 
 }  // namespace
 
-FragmentStatements::FragmentStatements(FragmentPage& page) : StatementPrinter(page, {Language::cuda, true, true}) {
+FragmentStatements::FragmentStatements(FragmentPage& page) : StatementPrinter(page, {.fast = true, .compares = true}) {
   for (const auto* ask : all_statements<MaskTest>(page.body()))
     if (page.is_single(ask->tile)) known_[ask->access] = ask->wanted;
 }

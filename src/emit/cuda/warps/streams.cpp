@@ -40,7 +40,7 @@ std::string needed(FragmentPage& page, const For& loop) {
   for (const auto& each : loop.needs)
     all.push_back(fmt::format("({})", code_possible(each, page.names, ends(page.shared))));
   for (const auto* ask : own_statements<MaskTest>(loop.body)) all.push_back(print_test(page, *ask));
-  return fmt::format("{}", fmt::join(all, " && "));
+  return joined(all, " && ");
 }
 
 // Whether ragged pieces of the wire, or masks, change what the column prints.
@@ -63,7 +63,7 @@ std::string clear_condition(const FragmentPage& page, const For& loop, const std
       if (!contains(all, text)) all.push_back(text);
     }
   }
-  return depends ? fmt::format("{}", fmt::join(all, " && ")) : "";
+  return depends ? joined(all, " && ") : "";
 }
 
 }  // namespace

@@ -214,9 +214,7 @@ class WarpPrinter {
 }  // namespace
 
 CudaKernel warp_kernel(const WarpNest& warps, const CudaTarget& target, const std::string& name) {
-  auto threaded = threaded_warps(warps, target, warps.warps);
-  auto printed = WarpPrinter(threaded, warps, target.names).run(name);
-  return {std::move(threaded), std::move(printed)};
+  return printed_by<WarpPrinter>(warps, target, name, warps.warps);
 }
 
 }  // namespace napkin
