@@ -68,8 +68,9 @@ struct StagedTile {
   std::int64_t shares = 1;                 // blocks of a cluster, each of which multicasts its share of the rows to all
 };
 
-// Bytes after which the swizzle of TMA repeats. The tiles of warpgroups begin at multiples of it.
-constexpr std::int64_t swizzle_pattern = 1024;
+// Bytes after which the swizzle of TMA repeats. The stages of tiles begin at multiples of it, or, for single warps, at
+// multiples of a line.
+constexpr std::int64_t swizzle_pattern = 1024, tile_line = 128;
 
 // The tiles that are loaded together in each iteration of a loop, or one tile that is loaded outside of all loops.
 struct TilePipeline {

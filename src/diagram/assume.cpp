@@ -5,6 +5,7 @@
 #include <set>
 
 #include "diagram/in_memory.hpp"
+#include "diagram/index.hpp"
 #include "diagram/match.hpp"
 
 namespace napkin {
@@ -312,6 +313,20 @@ std::vector<ExprId> assumptions(const Diagram& diagram) {
     if (condition && !read.contains({i}) && of_sizes(diagram, {i})) all.push_back({i});
   }
   return all;
+}
+
+std::set<AxisId> tied_axes(const Diagram& diagram) {
+  std::set<AxisId> tied;
+  for (const auto& expr : diagram.exprs) {
+    const auto* read = std::get_if<Access>(&expr.node);
+    for (std::size_t i = 0; read && i < read->at.size(); ++i) {
+      const auto wire = diagram.at(read->array).wires[i];
+      if (plain_wire(read->at[i]) == wire) continue;
+      tied.insert(diagram.at(wire).axis);
+      for (const auto& term : read->at[i].terms) tied.insert(diagram.at(term.first).axis);
+    }
+  }
+  return tied;
 }
 
 }  // namespace napkin

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -56,6 +57,9 @@ void set_length(Diagram&, const Parts&, std::int64_t length);
 // Adapts indices, positions and assumptions to the present sizes of blocks, inside and last; the last one began at
 // `begun` before.
 void set_blocks(Diagram&, const RaggedBlocks&, std::int64_t begun);
+
+// Axes whose sizes depend on each other through an index with arithmetic, or along another axis.
+std::set<AxisId> tied_axes(const Diagram&);
 
 // All assumptions, as conditions on sizes. They are stored among the expressions, where nothing else reads them.
 std::vector<ExprId> assumptions(const Diagram&);

@@ -88,6 +88,14 @@ void resize(LoopBody& block, const Partition& partition) {
 
 void set_extents(LoopNest& nest) { Measuring(nest).run(nest.body); }
 
+std::optional<WireId> held_across(const LoopNest& nest, BufferId id, const Lengths& lengths) {
+  const auto& buffer = nest.at(id);
+  const auto& wires = nest.scratch.at(buffer.array).wires;
+  for (std::size_t k = 0; k < wires.size(); ++k)
+    if (buffer.extent[k] > lengths[wires[k].index]) return wires[k];
+  return std::nullopt;
+}
+
 void resize(LoopNest& nest, const Partition& partition) {
   for (auto& group : nest.groups) resize(group, partition);
   resize(nest.body, partition);

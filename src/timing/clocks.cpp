@@ -157,7 +157,7 @@ class Counter : OnCore {
     if (!column.contraction || model == Model::ideal) return 0;
     const auto& made = *column.contraction;
     const auto rows = rows_of(column), of_warp = std::max<std::int64_t>(1, warpgroup.rows / warpgroup.warps);
-    const double times = detail_ == Detail::least ? 1 : static_cast<double>((rows + of_warp - 1) / of_warp);
+    const double times = detail_ == Detail::least ? 1 : static_cast<double>(pieces_of(rows, of_warp));
     const auto of = [&](const MainloopOperand& one) {
       return made.parts > 1 ? converted(one, rows) : placed(one, made);
     };
@@ -201,7 +201,7 @@ class Counter : OnCore {
     const auto rows = mainloop.lengths[mainloop.row.index], each = contraction.instruction->m;
     return model == Model::ideal || detail_ == Detail::least
                ? 1
-               : static_cast<double>(rows) / static_cast<double>((rows + each - 1) / each * each);
+               : static_cast<double>(rows) / static_cast<double>(round_up(rows, each));
   }
 
   // Returns the number of rows of the result. It is not that of the block if the block's rows are folded.
@@ -233,7 +233,7 @@ class Counter : OnCore {
     if (contraction.columns.staged && detail_ == Detail::least && !contraction.columns.outlives)
       bytes += tile_bytes(contraction.columns);
     if (contraction.columns.staged && detail_ != Detail::least)
-      bytes += (rows + at_once - 1) / at_once * tile_bytes(contraction.columns);
+      bytes += pieces_of(rows, at_once) * tile_bytes(contraction.columns);
     if (contraction.rows.staged && !is_kept(contraction.rows)) bytes += tile_bytes(contraction.rows);
     if (contraction.exchanged && !contraction.rows.staged) bytes += 2 * mainloop.step_bytes(contraction.rows.buffer);
     return bytes + shuffled_bytes(contraction);

@@ -9,6 +9,7 @@
 
 #include "cost/figures/evaluate.hpp"
 #include "cost/model/make_cost_model.hpp"
+#include "diagram/contains.hpp"
 #include "timing/labels.hpp"
 #include "timing/mainloop/excess.hpp"
 #include "timing/mainloop/rows.hpp"
@@ -100,9 +101,7 @@ bool LaunchConfigs::may_run() const {
 // True if several warps may divide the rows. An output without the row wire is written by one warp, unless warps
 // exchange their parts of it.
 bool LaunchConfigs::shares_rows() const {
-  const auto has_row = [&](ArrayId output) {
-    return std::ranges::count(mainloop_.diagram().at(output).wires, mainloop_.row) > 0;
-  };
+  const auto has_row = [&](ArrayId output) { return contains(mainloop_.diagram().at(output).wires, mainloop_.row); };
   const auto exchanges = [](const MainloopOperation& column) {
     return column.contraction && column.contraction->exchanged;
   };
@@ -277,7 +276,7 @@ std::vector<HeldArray> held_by_warp(const ColumnVariables& column, std::int64_t 
   std::vector<HeldArray> all;
   for (const auto& variable : column.variables) {
     if (variable.place != Place::registers) continue;
-    const auto bytes = (variable.bytes + warps - 1) / warps;
+    const auto bytes = pieces_of(variable.bytes, warps);
     all.push_back({variable.name, bytes / row(variable.type).bytes, bytes, variable.type, variable.type});
   }
   std::ranges::stable_sort(all, std::greater{}, &HeldArray::bytes);
@@ -307,8 +306,7 @@ void hold_registers(KernelCost& cost, const LaunchConfigs& configs, const Launch
   const auto lanes = static_cast<std::int64_t>(hardware.limits.threads_per_warp->value);
   level.memory_values = config.chosen().occupancy.registers_per_thread * lanes;
   level.memory_bytes = level.memory_values * bytes_of_register;
-  level.ideal_memory_bytes =
-      (config.chosen().warpgroup_register_bytes + config.warpgroup.warps - 1) / config.warpgroup.warps;
+  level.ideal_memory_bytes = pieces_of(config.chosen().warpgroup_register_bytes, config.warpgroup.warps);
   level.ideal_memory_values = level.ideal_memory_bytes / bytes_of_register;
   level.held = held_by_warp(largest, config.warpgroup.warps);
   std::erase_if(cost.overruns,

@@ -135,7 +135,7 @@ class Fitting : OnCore {
     if (model == Model::ideal || mainloop.issues_together()) return 1;
     const auto partitions = whole(hardware.limits.register_partitions, 1);
     const auto of_warp = std::max<std::int64_t>(1, warpgroup.held / warpgroup.warps);
-    const auto of_block = (mainloop.lengths[mainloop.row.index] + of_warp - 1) / of_warp;
+    const auto of_block = pieces_of(mainloop.lengths[mainloop.row.index], of_warp);
     const auto at_once = std::max<std::int64_t>(1, blocks_there(made)), all = std::max(at_once, most_blocks_);
     const auto busiest =
         all / at_once * round_up(of_block * at_once, partitions) + round_up(of_block * (all % at_once), partitions);
@@ -144,9 +144,8 @@ class Fitting : OnCore {
   // Bytes of barriers in shared memory. Each stage of a tile has a full barrier, and each stage of all tiles of a
   // stream together has one empty barrier.
   std::int64_t barriers(std::int64_t stages) const {
-    constexpr std::int64_t bytes = 8;
     if (model == Model::ideal || !mainloop.issues_together()) return 0;
-    return bytes * (stages * (std::ssize(mainloop.streamed) + 1) + 2 * std::ssize(mainloop.tiles));
+    return barrier_bytes * (stages * (std::ssize(mainloop.streamed) + 1) + 2 * std::ssize(mainloop.tiles));
   }
   std::int64_t blocks_there(const Pipelining& made) const { return std::min(made.occupancy.blocks, most_blocks_); }
   void by_bytes(Pipelining& made, std::int64_t stages) const {
@@ -207,7 +206,7 @@ class Fitting : OnCore {
 
 std::int64_t registers_of_thread(std::int64_t warpgroup_bytes, const RowDivision& warpgroup, const Hardware& hardware) {
   const auto threads = warpgroup.warps * whole(hardware.limits.threads_per_warp, 32);
-  return (warpgroup_bytes + threads * 4 - 1) / (threads * 4);
+  return pieces_of(warpgroup_bytes, threads * 4);
 }
 
 std::int64_t registers_of_lane(const Variables& variables, const LaneRegisters& lanes, const RowDivision& warpgroup,
@@ -215,7 +214,7 @@ std::int64_t registers_of_lane(const Variables& variables, const LaneRegisters& 
   const auto& packed = hardware.limits.registers_for_addresses;
   if (!packed) return lanes.registers(warpgroup, order);
   const auto bytes = variables.register_bytes(warpgroup, order == LaneRegisters::Order::intra_warpgroup);
-  const auto held = (bytes * warpgroup.held + warpgroup.rows - 1) / warpgroup.rows;
+  const auto held = pieces_of(bytes * warpgroup.held, warpgroup.rows);
   return registers_of_thread(held, warpgroup, hardware) + static_cast<std::int64_t>(packed->value);
 }
 

@@ -5,6 +5,8 @@
 
 namespace napkin {
 
+constexpr std::int64_t barrier_bytes = 8;  // of one barrier in shared memory
+
 // Every overlap for one way to divide the rows, if a core gets at most `most_blocks` blocks of the launch. With
 // Detail::totals, without overlaps that are impossible on this machine.
 std::vector<Pipelining> pipelinings(const OnCore&, const IterationClocks&, const Variables&, const LaneRegisters&,

@@ -106,7 +106,7 @@ Variables::Alive Variables::alive_at(std::size_t column) const {
     if (is_alive(column, id) || compute.to == id) made.buffers.push_back(id);
   if (compute.column.fold || compute.carried == compute.to) return made;
   for (const auto& [access, id] : compute.reads) {
-    if (id == compute.to || outlives(column, id) || std::ranges::find(made.buffers, id) == made.buffers.end()) continue;
+    if (id == compute.to || outlives(column, id) || !contains(made.buffers, id)) continue;
     if (mainloop_.nest->at(id).at == mainloop_.nest->at(compute.to).at) made.replaced.push_back(id);
   }
   return made;
@@ -129,7 +129,7 @@ std::vector<std::pair<std::string, std::int64_t>> Variables::subloops() const {
   std::vector<std::pair<std::string, std::int64_t>> all;
   const auto add = [&](WireId wire, std::int64_t otherwise) {
     const std::pair one{mainloop_.diagram().at(wire).name, subloop(wire, otherwise)};
-    if (one.second < mainloop_.lengths[wire.index] && std::ranges::find(all, one) == all.end()) all.push_back(one);
+    if (one.second < mainloop_.lengths[wire.index] && !contains(all, one)) all.push_back(one);
   };
   for (const auto& column : mainloop_.columns) {
     if (!column.contraction) continue;

@@ -10,7 +10,6 @@
 namespace napkin {
 namespace {
 
-constexpr std::int64_t lanes = 32;
 // Of kernels with two tiles to an iteration, docs/cuda.md fits 98 instructions and 4.5 for each copy of a lane to the
 // machine code: those of an iteration, of a tile that it loads, and of each time that a lane copies bytes of it.
 constexpr double of_iteration = 32, of_tile = 33;
@@ -47,7 +46,7 @@ Instructions of_tiles(const Mainloop& mainloop, const RowDivision& rows, double 
   Instructions all{of_iteration, waits_of_iteration};
   for (const auto id : mainloop.streamed) {
     const auto each = copying(mainloop, id);
-    const auto times = pieces_of(mainloop.bytes(id), lanes * warps_of_block(rows) * each.bytes);
+    const auto times = pieces_of(mainloop.bytes(id), lanes_of_warp * warps_of_block(rows) * each.bytes);
     all.number += of_tile + static_cast<double>(times) * each.instructions;
     all.waits += waits_of_tile;
     if (each.at_once > 0) all.clocks += static_cast<double>(pieces_of(times, each.at_once)) * latency;

@@ -35,17 +35,6 @@ bool is_possible(const Diagram& diagram) {
   return possible;
 }
 
-// Axes whose sizes depend on each other through an index with arithmetic, or along another axis.
-std::set<AxisId> tied_axes(const Diagram& diagram) {
-  std::set<AxisId> tied;
-  for_each_index(diagram, [&](const Index& index, WireId wire) {
-    if (index == along(wire)) return;
-    tied.insert(diagram.at(wire).axis);
-    for (const auto& term : index.terms) tied.insert(diagram.at(term.first).axis);
-  });
-  return tied;
-}
-
 // Axes of blocks with a shorter last one; they keep their sizes.
 std::set<AxisId> ragged_axes(const Diagram& diagram) {
   std::set<AxisId> all;

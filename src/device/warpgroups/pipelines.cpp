@@ -3,12 +3,12 @@
 
 #include "device/warps/shared_memory.hpp"
 #include "loops/passing.hpp"
+#include "timing/pipelining.hpp"
 
 namespace napkin {
 namespace {
 
 constexpr std::int64_t least_stages_to_keep = 2;  // outputs are not staged if fewer would be left
-constexpr std::int64_t barrier_bytes = 8;
 
 // Which tiles
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "device/warps/products.hpp"
+#include "loops/extents.hpp"
 #include "timing/mainloop/excess.hpp"
 
 namespace napkin {
@@ -74,13 +75,10 @@ Grid grid_of_result(const Diagram& diagram, const Column& column, Grid grid) {
 // Emitted code cannot index registers by the iteration of a loop. So a buffer that outlives a loop must not be longer
 // than the piece inside the loop.
 void check_extent(const Lowered& lowered, BufferId id, const Extents& extents) {
-  const auto& buffer = lowered.nest->at(id);
-  const auto& wires = lowered.diagram().at(buffer.array).wires;
-  for (std::size_t k = 0; k < wires.size(); ++k)
-    if (buffer.extent[k] > extents[wires[k].index])
-      throw Infeasible{.reason = fmt::format("`{}` is held across the iterations of a stream of {}", lowered.name(id),
-                                             lowered.name(wires[k])),
-                       .unstreamed = {wires[k]}};
+  if (const auto wire = held_across(*lowered.nest, id, extents))
+    throw Infeasible{.reason = fmt::format("`{}` is held across the iterations of a stream of {}", lowered.name(id),
+                                           lowered.name(*wire)),
+                     .unstreamed = {*wire}};
 }
 // Checks that the computed arrays that a column reads lie in the same fragments as the column.
 void check_reads(const WarpNest& found, const Lowered& lowered, const Placed<Compute>& placed) {

@@ -5,13 +5,13 @@
 #include <fmt/format.h>
 
 #include "device/warps/products.hpp"
+#include "timing/mainloop/excess.hpp"
 
 namespace napkin {
 namespace {
 
 constexpr std::int64_t longest_sum = 2147483647 / (128 * 128);  // products of i8 whose sum fits into i32
 constexpr std::int64_t chunk_bytes = 16;                        // bytes that ldmatrix or a copy moves at once
-constexpr std::int64_t longest_box = 256;                       // positions of a dimension of a TMA box
 
 // The sides
 

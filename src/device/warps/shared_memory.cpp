@@ -8,13 +8,13 @@
 namespace napkin {
 namespace {
 
-constexpr std::int64_t wanted_stages = 2, line = 128;
+constexpr std::int64_t wanted_stages = 2;
 
 void set_stages(WarpNest& found, std::int64_t stages) {
   for (const auto* loop : found.pipelined)
     for (const auto id : found.tiles_loaded(loop->body)) found.tiles.at(id).copies = stages;
   found.shared_bytes = 0;
-  for (const auto& [id, tile] : found.tiles) found.shared_bytes += bytes_of(tile, line);
+  for (const auto& [id, tile] : found.tiles) found.shared_bytes += bytes_of(tile, tile_line);
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ void place_tiles(WarpNest& found, const Lowered& lowered) {
   std::int64_t begin = 0;
   for (auto& [id, tile] : found.tiles) {
     tile.begin = begin;
-    begin += bytes_of(tile, line);
+    begin += bytes_of(tile, tile_line);
     if (tile.column) tile.together = tile_alignment(*lowered.nest, lowered.nest->at(id), *tile.column);
   }
 }

@@ -144,11 +144,8 @@ std::string cpp_harness(const CppPlan& plan) {
       replaced(std::string(timing_text), {{"@OPERATIONS@", plain_operations(plan)}, {"@PREDICTED@", predicted(plan)}}));
   run_function(plan, body);
   define_divide_axes(plan, body);
-  auto words = check_words(plan);
-  words.insert(words.end(), {{"@USAGE@", "[axis=size ...] [--time]"}, {"@FURTHER@", ""}, {"@READ_FURTHER@", ""}});
-  words.emplace_back("@DEFINITIONS@", code_definitions(Language::cpp, body.text()));
-  return replaced(std::string(cpp_opening), words) + body.text() +
-         replaced(std::string(options_text) + std::string(cpp_main_text), words);
+  return code_harness(plan, cpp_opening, body.text(), cpp_main_text,
+                      {{"@USAGE@", "[axis=size ...] [--time]"}, {"@FURTHER@", ""}, {"@READ_FURTHER@", ""}});
 }
 
 std::string cpp_build_file(const CppPlan& plan) {

@@ -55,7 +55,7 @@ void CppPage::place(BufferId id) {
       std::rotate(at, at + 1, place.order.end());
   if (!place.order.empty()) {
     auto& last = place.extent[place.order.back()];
-    if (last > vector_values / 2) last = (last + vector_values - 1) / vector_values * vector_values;
+    if (last > vector_values / 2) last = round_up(last, vector_values);
   }
   places[id] = std::move(place);
 }

@@ -67,15 +67,15 @@ class ThreadPrinter {
   void only_position(std::uint32_t w) {
     auto& piece = page_.own[w];
     if (piece.extent != 1 || piece.is_whole() || piece.is_spread()) return;
-    out_.declare(page_.wires[w],
-                 piece.by_thread ? fmt::format("min({}, {} - 1)", piece.begin, piece.end) : piece.begin);
+    out_.declare(page_.wires[w], piece.by_thread ? clamped(piece.begin, piece) : piece.begin);
     piece.position = page_.wires[w];
   }
 
   // Steps
 
   void print(const LoopBody& block, bool outermost) {
-    declare_buffers(block);
+    page_.declare_buffers(
+        block, [&](BufferId id) { return std::string(page_.type(id).own); }, [&](BufferId id) { return declared(id); });
     for (std::size_t i = 0; i < block.steps.size(); ++i)
       match(
           block.steps[i].node, [&](const Load&) { i = loads(block, i, outermost); },
@@ -125,20 +125,15 @@ class ThreadPrinter {
     only_position(wire.index);
   }
 
-  // Declares the thread's own arrays, grouped by type.
-  void declare_buffers(const LoopBody& block) {
-    Page::NamesByType by_type;
-    for (const auto id : block.buffers) {
-      const auto& buffer = nest_.at(id);
-      page_.enter_scope(id);
-      if (buffer.level != page_.leaf() || page_.is_input(buffer.array) || passing_.contains(id)) continue;
-      auto text = page_.buffer(id);
-      for (const auto& index : buffer.at) page_.limit(index, page_.own);
-      for (const auto wire : page_.diagram.at(buffer.array).wires)
-        if (const auto extent = page_.own[wire.index].extent; extent > 1) text += fmt::format("[{}]", extent);
-      by_type[std::string(page_.type(id).own)].push_back(text);
-    }
-    page_.declare(by_type);
+  // One of the thread's own arrays.
+  std::string declared(BufferId id) {
+    const auto& buffer = nest_.at(id);
+    if (buffer.level != page_.leaf() || page_.is_input(buffer.array) || passing_.contains(id)) return "";
+    auto text = page_.buffer(id);
+    for (const auto& index : buffer.at) page_.limit(index, page_.own);
+    for (const auto wire : page_.diagram.at(buffer.array).wires)
+      if (const auto extent = page_.own[wire.index].extent; extent > 1) text += fmt::format("[{}]", extent);
+    return text;
   }
 
   Page page_;

@@ -60,14 +60,23 @@ void Page::declare_in_shared(std::string_view type, std::string_view name, std::
            comment.empty() ? "" : "  // ", comment);
 }
 
-void Page::declare(const NamesByType& all) {
-  for (const auto& [type, together] : all) out.list(fmt::format("{} ", type), together, ";");
+void Page::declare_buffers(const LoopBody& block, const std::function<std::string(BufferId)>& type_of,
+                           const std::function<std::string(BufferId)>& declared) {
+  std::map<std::string, std::vector<std::string>> by_type;
+  for (const auto id : block.buffers) {
+    scope[id] = nest.at(id).level <= kernel.block_level ? shared : own;
+    if (const auto text = declared(id); !text.empty()) by_type[type_of(id)].push_back(text);
+  }
+  for (const auto& [type, together] : by_type) out.list(type + " ", together, ";");
 }
-void Page::enter_scope(BufferId id) { scope[id] = nest.at(id).level <= kernel.block_level ? shared : own; }
 
 void Page::limit(const Index& index, const WirePieces& pieces) {
   for (const auto& term : index.terms)
     if (pieces[term.first.index].is_whole()) limit(term.first);
+}
+
+std::string clamped(const std::string& position, const WirePiece& piece) {
+  return fmt::format("min({}, {} - 1)", position, piece.end);
 }
 
 std::function<std::string(WireId, bool last)> ends(const WirePieces& pieces) {

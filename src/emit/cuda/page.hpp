@@ -58,11 +58,10 @@ struct Page : CodePage {
   void declare_shared();
   void declare_in_shared(std::string_view type, std::string_view name, std::int64_t begin,
                          const std::string& comment = {});
-  // Declares what lives in the current loop body, names of one type together.
-  using NamesByType = std::map<std::string, std::vector<std::string>>;
-  void declare(const NamesByType&);
-  // Records that a buffer lives in the current loop body and belongs to the current pieces.
-  void enter_scope(BufferId);
+  // Declares the buffers that live in a loop body, those of one type together, and records that they belong to the
+  // current pieces. `declared` gives the name and the lengths of one, "p[16]"; empty if registers do not hold it.
+  void declare_buffers(const LoopBody&, const std::function<std::string(BufferId)>& type_of,
+                       const std::function<std::string(BufferId)>& declared);
 
   using CodePage::limit;
   // Records that the text depends on the length of the wire if nothing has split it.
@@ -73,6 +72,8 @@ struct Page : CodePage {
   void limit(const Index&, const WirePieces&);
 };
 
+// A position that is the last one of the piece where it would be past its end.
+std::string clamped(const std::string& position, const WirePiece&);
 // The first or the last position of each piece.
 std::function<std::string(WireId, bool last)> ends(const WirePieces&);
 // The first place that an index reaches over the pieces, or one past the last; and the first places by dimension.

@@ -97,20 +97,12 @@ Work work_of(const Diagram& diagram) {
 std::vector<std::int64_t> checked_sizes(const Diagram& diagram) {
   std::vector<std::int64_t> sizes;
   for (const auto& axis : diagram.axes) sizes.push_back(axis.size.value_or(1));
-  std::set<std::uint32_t> tied;
+  auto tied = tied_axes(diagram);
   for (const auto& blocks : ragged_blocks(diagram))
-    for (const auto axis : blocks.axes()) tied.insert(axis.index);
+    for (const auto axis : blocks.axes()) tied.insert(axis);
   for (const auto condition : assumptions(diagram))
     for (std::uint32_t a = 0; a < sizes.size(); ++a)
-      if (reads_size(diagram, condition, AxisId{a})) tied.insert(a);
-  for (const auto& expr : diagram.exprs)
-    if (const auto* read = std::get_if<Access>(&expr.node))
-      for (std::size_t i = 0; i < read->at.size(); ++i) {
-        const auto wire = diagram.at(read->array).wires[i];
-        if (plain_wire(read->at[i]) == wire) continue;
-        tied.insert(diagram.at(wire).axis.index);
-        for (const auto& term : read->at[i].terms) tied.insert(diagram.at(term.first).axis.index);
-      }
+      if (reads_size(diagram, condition, AxisId{a})) tied.insert({a});
   const auto work = work_of(diagram);
   const auto operations = [&] {
     double all = 0;
@@ -125,7 +117,7 @@ std::vector<std::int64_t> checked_sizes(const Diagram& diagram) {
     std::uint32_t longest = 0;
     std::int64_t length = 1;
     for (std::uint32_t a = 0; a < sizes.size(); ++a)
-      if (!tied.contains(a) && sizes[a] > length) longest = a, length = sizes[a];
+      if (!tied.contains({a}) && sizes[a] > length) longest = a, length = sizes[a];
     if (length == 1) break;
     sizes[longest] = (length + 1) / 2;
   }
@@ -243,6 +235,14 @@ std::vector<std::pair<std::string, std::string>> check_words(const CodePlan& pla
           {"@DIVIDE@", plan.has_parts() ? "  divide_axes();\n" : ""},
           {"@CHECKED@", fmt::format("{}", fmt::join(checked_sizes(plan.diagram), ", "))},
           {"@PLANNED@", listed(plan.diagram.axes, ", ", planned)}};
+}
+
+std::string code_harness(const CodePlan& plan, std::string_view opening, const std::string& body, std::string_view main,
+                         const std::vector<std::pair<std::string, std::string>>& more) {
+  auto words = check_words(plan);
+  words.insert(words.end(), more.begin(), more.end());
+  words.emplace_back("@DEFINITIONS@", code_definitions(plan.language, body));
+  return replaced(std::string(opening), words) + body + replaced(std::string(options_text) + std::string(main), words);
 }
 
 }  // namespace napkin

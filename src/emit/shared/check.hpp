@@ -38,5 +38,9 @@ std::string plain_operations(const CodePlan&);
 // For replaced(): @NAME@, @AXES@, @GIVEN@ (axes), @OPTIONS@ (lines that read `axis=size`), @DIVIDE@ (a line that gives
 // parts of axes their sizes), @CHECKED@ and @PLANNED@ (sizes).
 std::vector<std::pair<std::string, std::string>> check_words(const CodePlan&);
+// The program: its opening, the functions of its body, the options, and the end of `main`. `more` are words in addition
+// to those of check_words() and @DEFINITIONS@.
+std::string code_harness(const CodePlan&, std::string_view opening, const std::string& body, std::string_view main,
+                         const std::vector<std::pair<std::string, std::string>>& more);
 
 }  // namespace napkin

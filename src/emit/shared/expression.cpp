@@ -10,6 +10,7 @@
 
 #include "derive/algebra/conditions.hpp"
 #include "diagram/assume.hpp"
+#include "diagram/contains.hpp"
 #include "diagram/match.hpp"
 #include "diagram/operands.hpp"
 #include "emit/shared/text.hpp"
@@ -39,7 +40,7 @@ bool is_integer(const Diagram& diagram, const std::vector<ArrayId>& inputs, Expr
   const auto* access = std::get_if<Access>(&node);
   if (!access) return std::holds_alternative<Position>(node) || std::holds_alternative<Size>(node);
   const auto type = diagram.at(access->array).type;
-  return (type == Datatype::i8 || type == Datatype::i32) && std::ranges::count(inputs, access->array) > 0;
+  return (type == Datatype::i8 || type == Datatype::i32) && contains(inputs, access->array);
 }
 
 // A position as a term of a condition; its product may exceed an int.

@@ -23,7 +23,7 @@ std::vector<ArrayId> arrays_between(const Diagram& diagram, const Plan& plan) {
   std::vector<ArrayId> between;
   for (const auto& kernel : plan.kernels)
     for (const auto id : kernel.program.outputs)
-      if (std::ranges::count(diagram.outputs, diagram.at(id).part_of.value_or(id)) == 0) between.push_back(id);
+      if (!contains(diagram.outputs, diagram.at(id).part_of.value_or(id))) between.push_back(id);
   return between;
 }
 

@@ -106,7 +106,7 @@ class Reference {
       if (!reduced_.contains(id)) reduce(id);
     const auto& array = diagram_.at(statement.output);
     out_.line("// {}", to_text(diagram_, statement.value));
-    const bool given = array.part_of || std::ranges::count(diagram_.outputs, statement.output) > 0;
+    const bool given = array.part_of || contains(diagram_.outputs, statement.output);
     if (!given) out_.line("Array {}({});", name(statement.output), count(array.wires));
     open_loops(array.wires);
     const auto text = without_brackets(value(statement.value));

@@ -30,11 +30,10 @@ bool fills_fragments(const Mainloop& mainloop, const MainloopOperation& column) 
 // True if a tile is too long for TMA. All dimensions but the innermost are rows, and a TMA copy has at most 256 of
 // them.
 bool has_long_tile(const Mainloop& mainloop) {
-  constexpr std::int64_t longest = 256;
   const auto is_long = [&](BufferId id) {
     const auto& extent = mainloop.nest->at(id).extent;
     return std::any_of(extent.begin(), extent.end() - std::min<std::ptrdiff_t>(1, std::ssize(extent)),
-                       [](std::int64_t rows) { return rows > longest; });
+                       [](std::int64_t rows) { return rows > longest_box; });
   };
   return std::ranges::any_of(mainloop.streamed, is_long) || std::ranges::any_of(mainloop.tiles, is_long);
 }

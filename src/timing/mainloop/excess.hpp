@@ -9,6 +9,8 @@
 
 namespace napkin {
 
+constexpr std::int64_t longest_box = 256;  // positions of a dimension that one TMA copy has
+
 // The wires longer than 1 that a column runs over: those of its result, those that it folds, and those of its value.
 std::vector<WireId> long_wires(const Diagram&, const Column&, const std::vector<WireId>& of_value, const Lengths&);
 // If exactly one of two wires is folded, lanes may fold it by shuffles, and the other one runs along the columns of

@@ -182,9 +182,7 @@ class Reader {
   bool is_packed(BufferId id) const { return array_of(id).packed.has_value(); }
   const Array& array_of(BufferId id) const { return nest().scratch.at(nest().at(id).array); }
 
-  bool is_of_lasting_tile(BufferId id) const {
-    return std::ranges::count(mainloop_.tiles, outermost_tile(sources_, id)) > 0;
-  }
+  bool is_of_lasting_tile(BufferId id) const { return contains(mainloop_.tiles, outermost_tile(sources_, id)); }
 
   const Kernel& kernel_;
   const Hardware& hardware_;
@@ -245,7 +243,7 @@ bool Mainloop::keeps_any() const {
 bool Mainloop::has_loop_of_its_own(BufferId tile) const {
   return std::ranges::any_of(edges, [&](const Edge& edge) {
     const auto& around = edge.around.loops;
-    return edge.buffer == tile && !around.empty() && std::ranges::find(loops, around.back()) == loops.end();
+    return edge.buffer == tile && !around.empty() && !contains(loops, around.back());
   });
 }
 bool Mainloop::exchanges_bytes(const Contraction& made) const {
@@ -279,7 +277,7 @@ Datatype Mainloop::widest_input() const {
 double Mainloop::output_tiles() const {
   double most = 1;
   for (const auto& edge : edges)
-    if (!edge.inside && std::ranges::count(outputs, edge.buffer) > 0) most = std::max(most, edge.around.times * steps);
+    if (!edge.inside && contains(outputs, edge.buffer)) most = std::max(most, edge.around.times * steps);
   return most;
 }
 

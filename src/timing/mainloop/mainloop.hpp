@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "loops/pieces.hpp"
 #include "loops/work.hpp"
 #include "napkin/loops.hpp"
 
@@ -142,7 +143,7 @@ struct Mainloop {
   // take parts of them.
   std::int64_t rows_held(std::int64_t all, std::int64_t rows) const {
     const auto here = lengths[row.index];
-    return all > here ? (all * rows + here - 1) / here : std::min(all, rows);
+    return all > here ? pieces_of(all * rows, here) : std::min(all, rows);
   }
   // Values of the rows; of the whole buffer if it has no rows.
   std::int64_t values(BufferId id, std::int64_t rows) const {

@@ -41,11 +41,7 @@ void measure(MainloopOperation& column, const Lengths& lengths, const Diagram& d
 
 // True if the array that a column computes is longer than the piece for which the column runs.
 bool outlasts(const MainloopOperation& column, const Lengths& lengths, const LoopNest& nest) {
-  const auto& buffer = nest.at(column.compute->to);
-  const auto& wires = nest.scratch.at(buffer.array).wires;
-  for (std::size_t k = 0; k < wires.size(); ++k)
-    if (buffer.extent[k] > lengths[wires[k].index]) return true;
-  return false;
+  return held_across(nest, column.compute->to, lengths).has_value();
 }
 
 // A wire that neither a group nor a loop around the column splits is as long as its axis.
@@ -72,7 +68,7 @@ void measure(Mainloop& mainloop) {
   }
   const double begun = mainloop.output_tiles() * (1 + 1e-9);
   for (auto& edge : mainloop.edges)
-    edge.reloaded = std::ranges::count(mainloop.tiles, edge.buffer) > 0 && edge.around.times * mainloop.steps > begun;
+    edge.reloaded = contains(mainloop.tiles, edge.buffer) && edge.around.times * mainloop.steps > begun;
 }
 
 bool has_contraction(const MainloopOperation& column) { return column.contraction.has_value(); }

@@ -215,15 +215,11 @@ std::string cuda_harness(const CudaPlan& plan) {
   timing(plan, body);
   run_function(plan, body);
   define_divide_axes(plan, body);
-  auto words = check_words(plan);
-  words.insert(words.end(),
-               {{"@USAGE@", "[axis=size ...] [--time] [--path PATH]"},
-                {"@FURTHER@", replaced(std::string(demand_text), {{"@NAME@", plan.names.diagram}})},
-                {"@READ_FURTHER@", replaced(std::string(path_option_text), {{"@NAME@", plan.names.diagram}})}});
-  words.emplace_back("@HEADERS@", cuda_headers(body.text()));
-  words.emplace_back("@DEFINITIONS@", code_definitions(Language::cuda, body.text()));
-  return replaced(std::string(cuda_opening), words) + body.text() +
-         replaced(std::string(options_text) + std::string(cuda_main_text), words);
+  return code_harness(plan, cuda_opening, body.text(), cuda_main_text,
+                      {{"@USAGE@", "[axis=size ...] [--time] [--path PATH]"},
+                       {"@FURTHER@", replaced(std::string(demand_text), {{"@NAME@", plan.names.diagram}})},
+                       {"@READ_FURTHER@", replaced(std::string(path_option_text), {{"@NAME@", plan.names.diagram}})},
+                       {"@HEADERS@", cuda_headers(body.text())}});
 }
 
 std::string cuda_build_file(const CudaPlan& plan) {

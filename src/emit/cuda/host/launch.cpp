@@ -261,19 +261,22 @@ void launcher(const CudaPlan& plan, Lines& out) {
   out.line("Prepared* const made = prepared_for(n, arrays, demanded, &error);");
   out.line("if (!made) return give_up(error, made);");
   divide_workspace(plan, out);
-  std::size_t maps = 0, stores = 0;
+  MapCount before;
   for (std::size_t i = 0; i < plan.kernels.size(); ++i) {
-    const auto& kernel = plan.kernels[i];
-    launch(plan, {kernel, i, maps, stores}, out);
-    if (!kernel.warpgroups) continue;
-    maps += kernel.warpgroups->maps.size() + kernel.warpgroups->stores.size();
-    stores += kernel.warpgroups->stores.size();
+    launch(plan, {plan.kernels[i], i, before.maps, before.stores}, out);
+    before.add(plan.kernels[i]);
   }
   out.line("return cudaSuccess;");
   out.close();
 }
 
 }  // namespace
+
+void MapCount::add(const PlannedKernel& kernel) {
+  if (!kernel.warpgroups) return;
+  maps += kernel.warpgroups->maps.size() + kernel.warpgroups->stores.size();
+  stores += kernel.warpgroups->stores.size();
+}
 
 bool any_warpgroups(const CudaPlan& plan) {
   return std::ranges::any_of(plan.kernels, [](const PlannedKernel& each) { return each.warpgroups.has_value(); });

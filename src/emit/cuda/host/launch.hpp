@@ -35,6 +35,11 @@ struct CudaPlan : CodePlan {
 };
 
 bool any_warpgroups(const CudaPlan&);
+// How many tensor maps the kernels have together, and how many of these are of outputs.
+struct MapCount {
+  std::size_t maps = 0, stores = 0;
+  void add(const PlannedKernel&);
+};
 std::string cuda_header(const CudaPlan&);
 EmittedText cuda_source(const CudaPlan&);  // kernels and launcher
 std::string cuda_harness(const CudaPlan&);

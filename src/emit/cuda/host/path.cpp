@@ -163,10 +163,9 @@ std::string planned_path(const CudaPlan& plan) {
 std::size_t path_length(const CudaPlan& plan) { return plan.kernels.size() * sizeof "warpgroups"; }
 
 std::string maps(const CudaPlan& plan) {
-  std::size_t maps = 0, stores = 0;
-  for (const auto& kernel : plan.kernels)
-    if (const auto& each = kernel.warpgroups)
-      maps += each->maps.size() + each->stores.size(), stores += each->stores.size();
+  MapCount all;
+  for (const auto& kernel : plan.kernels) all.add(kernel);
+  const auto [maps, stores] = all;
   std::string text;
   if (maps > 0) text += fmt::format("  CUtensorMap maps[{}] = {{}};\n", maps);
   if (stores > 0) text += fmt::format("  int mapped[{}] = {{}};  // whether outputs leave by TMA\n", stores);

@@ -47,7 +47,7 @@ void declare_rows(RowPage& page) {
 std::string declared(const RowPage& page, BufferId id) {
   const auto& rows = page.rows;
   const auto read = rows.reads.find(id);
-  if (rows.inlined.contains(id)) return "";
+  if (page.nest.at(id).level != page.leaf() || rows.inlined.contains(id)) return "";
   if (read == rows.reads.end()) return page.buffer(id) + (page.has_lanes(id) ? fmt::format("[{}]", rows.values()) : "");
   if (read->second != RowRead::vectors && read->second != RowRead::once) return "";
   return page.buffer(id) + (read->second == RowRead::vectors ? fmt::format("[{}]", rows.vectors) : "");
@@ -74,7 +74,7 @@ void open_values(RowPage& page, OpenRow& here) {
   page.out.declare(here.unclamped,
                    sum(page.piece().begin, fmt::format("({0} / {1} * {2} + {3}) * {1} + {0} % {1}", page.index,
                                                        page.rows.vector, page.lanes_of_row(), page.lane)));
-  page.out.declare(position, fmt::format("min({}, {} - 1)", here.unclamped, page.piece().end));
+  page.out.declare(position, clamped(here.unclamped, page.piece()));
 }
 
 void open_vectors(RowPage& page, OpenRow& here) {
@@ -103,7 +103,7 @@ void open_vector(RowPage& page, OpenRow& here) {
   here.unclamped = begin + "_at";
   position = page.pool.fresh(begin + "_in");
   page.out.declare(here.unclamped, fmt::format("{} + {}", begin, page.index));
-  page.out.declare(position, fmt::format("min({}, {} - 1)", here.unclamped, page.piece().end));
+  page.out.declare(position, clamped(here.unclamped, page.piece()));
 }
 
 int open_window(RowPage& page, const Compute& compute, OpenRow& here) {

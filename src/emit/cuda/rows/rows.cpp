@@ -59,7 +59,8 @@ class RowPrinter {
   // Steps
 
   void print(const LoopBody& block) {
-    declare_buffers(block);
+    page_.declare_buffers(
+        block, [&](BufferId id) { return page_.type_of(id); }, [&](BufferId id) { return declared(page_, id); });
     for (const auto& step : loads_first(block))
       match(
           step->node, [&](const Load& load) { print_load(page_, load); }, [](const MaskTest&) {},
@@ -79,15 +80,6 @@ class RowPrinter {
     }
     return all;
   }
-  void declare_buffers(const LoopBody& block) {
-    Page::NamesByType by_type;
-    for (const auto id : block.buffers) {
-      if (nest_.at(id).level != page_.leaf()) continue;
-      if (const auto text = declared(page_, id); !text.empty()) by_type[page_.type_of(id)].push_back(text);
-    }
-    page_.declare(by_type);
-  }
-
   void stream(const For& loop) {
     groups_.stream(loop, [&](const WirePiece&, const std::string&) {
       for (const auto& needed : loop.needs)

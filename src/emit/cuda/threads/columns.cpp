@@ -119,28 +119,28 @@ class ColumnPrinter : public StatementPrinter<Page, OpenLoops> {
   int open_cells(const std::vector<WireId>& of, Edge past_end, Here& here) {
     const bool unroll = cells(of) <= most_unrolled_cells;
     int opened = 0;
-    std::string guard;
-    const auto add = [&](const std::string& condition) { guard += (guard.empty() ? "" : " && ") + condition; };
+    std::vector<std::string> guard;
     for (const auto wire : of) {
       const auto& piece = page_.own[wire.index];
       const bool single = piece.extent == 1 && !piece.is_spread();
       const auto& counter = here.counter[wire] = single ? "0" : page_.counters[wire.index];
       const auto& position = here.position[wire] = single ? piece.position : page_.wires[wire.index];
       page_.limit_whole(wire);
-      if (single && piece.by_thread) add(fmt::format("{} < {}", piece.begin, piece.end));
+      if (single && piece.by_thread) guard.push_back(fmt::format("{} < {}", piece.begin, piece.end));
       if (single) continue;
       if (unroll) out_.line("#pragma unroll");
       out_.loop(counter, piece.extent);
       const auto place = sum(piece.begin, piece.is_spread() ? spread_place(piece, counter) : counter);
-      out_.declare(position, past_end == Edge::guard ? place : fmt::format("min({}, {} - 1)", place, piece.end));
-      add(fmt::format("{} < {}", position, piece.end));
+      out_.declare(position, past_end == Edge::guard ? place : clamped(place, piece));
+      guard.push_back(fmt::format("{} < {}", position, piece.end));
       if (piece.is_spread())
-        add(fmt::format("{} * {} + {} % {} < {}", piece.number, piece.share, counter, piece.share, piece.step));
+        guard.push_back(
+            fmt::format("{} * {} + {} % {} < {}", piece.number, piece.share, counter, piece.share, piece.step));
       ++opened;
     }
-    if (!page_.any_threads) add("threadIdx.x == 0");
+    if (!page_.any_threads) guard.push_back("threadIdx.x == 0");
     if (past_end == Edge::repeat || guard.empty()) return opened;
-    out_.open("if ({})", guard);
+    out_.open("if ({})", joined(guard, " && "));
     return opened + 1;
   }
 

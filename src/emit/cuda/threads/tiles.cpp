@@ -34,8 +34,7 @@ void load(Page& page, BufferId id) {
   page.out.line("// load {}, {}", page.buffer(id), held(double(total * row(buffer.type).bytes)));
   declare_corners(page, id);
   page.out.steps("i", "threadIdx.x", fmt::format("{}", total), page.kernel.threads);
-  std::vector<std::string> at;
-  std::string guard;
+  std::vector<std::string> at, guard;
   Digits place("i", total);
   for (std::size_t k = 0; k < array.wires.size(); ++k) {
     const bool single = buffer.extent[k] == 1;
@@ -43,10 +42,9 @@ void load(Page& page, BufferId id) {
     at.push_back(fmt::format("at{}", k));
     page.out.declare(at[k], single ? begin : sum(begin, place.next(buffer.extent[k])));
     if (single) continue;
-    guard +=
-        fmt::format("{}{} < {}", guard.empty() ? "" : " && ", at[k], corner(buffer.at[k], page.scope.at(id), true));
+    guard.push_back(fmt::format("{} < {}", at[k], corner(buffer.at[k], page.scope.at(id), true)));
   }
-  page.out.line("{}{}[i] = {};", guard.empty() ? "" : "if (" + guard + ") ", page.buffer(id),
+  page.out.line("{}{}[i] = {};", guard.empty() ? "" : "if (" + joined(guard, " && ") + ") ", page.buffer(id),
                 page.element(buffer.array, at));
   page.out.close();
 }

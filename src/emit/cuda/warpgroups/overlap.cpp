@@ -166,9 +166,11 @@ class IterationPrinter {
 
   // Declares pointers to the stage `number` of the tiles that some columns read.
   void declare_stages(const std::vector<const Compute*>& readers, const std::string& number) {
-    for (const auto id : page_.warps.tiles_loaded(iteration()))
-      if (std::ranges::any_of(readers, [&](const Compute* each) { return contains(tiles_read(page_, *each), id); }))
-        declare_pointer(page_, id, stage_address(page_, id, number, swizzle_pattern));
+    auto tiles = page_.warps.tiles_loaded(iteration());
+    std::erase_if(tiles, [&](BufferId id) {
+      return std::ranges::none_of(readers, [&](const auto* each) { return contains(tiles_read(page_, *each), id); });
+    });
+    napkin::declare_stages(page_, tiles, number);
   }
   // The columns of an iteration that are no products.
   std::vector<const Compute*> other_columns() const {

@@ -50,8 +50,7 @@ class ProducerPrinter {
     const auto& tile = page_.warps.tiles.at(id);
     const auto from = page_.from(id);
     const auto slot = pipelines_.slot(pipeline), full = pipelines_.full_barrier(pipeline, id);
-    const auto to =
-        slot.empty() || tile.copies == 1 ? page_.buffer(id) : stage_address(page_, id, slot, swizzle_pattern);
+    const auto to = slot.empty() || tile.copies == 1 ? page_.buffer(id) : stage_address(page_, id, slot);
     page_.out.line("napkin_barrier_expect({}, {});", full, tile.layout.size_bytes());
     const bool shared = tile.shares > 1;
     const auto blocks = shared ? fmt::format(", {}", (1 << tile.shares) - 1) : "";

@@ -136,7 +136,7 @@ class WarpgroupPrinter {
     if (lasting) begin_lasting(loop, *lasting);
     if (in_turn) take_turn(page_);
     print_pieces(page_, groups_, loop, [&](const WirePiece& around, const std::string& begin) {
-      if (pipeline) declare_stage(*pipeline);
+      if (pipeline && pipeline->copies > 1) declare_stages(page_, pipeline->tiles, pipelines_.slot(*pipeline));
       if (in_turn) begin_iteration(mainloop_);
       inside(around, begin);
       if (pipeline) end_stage(loop, *pipeline);
@@ -150,11 +150,6 @@ class WarpgroupPrinter {
       pipelines_.set_on_their_way(on_their_way);
       print(loop.body, false);
     });
-  }
-  void declare_stage(const TilePipeline& pipeline) {
-    if (pipeline.copies == 1) return;
-    for (const auto id : pipeline.tiles)
-      declare_pointer(page_, id, stage_address(page_, id, pipelines_.slot(pipeline), swizzle_pattern));
   }
   void end_stage(const For& loop, const TilePipeline& pipeline) {
     pipelines_.wait_for_all();

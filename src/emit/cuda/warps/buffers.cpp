@@ -42,14 +42,12 @@ void declare_shared_tiles(FragmentPage& page) {
 }
 
 void declare_buffers(FragmentPage& page, const LoopBody& block) {
-  Page::NamesByType by_type;
-  for (const auto id : block.buffers) {
-    page.enter_scope(id);
-    if (page.is_held(id)) by_type[type_in_lanes(page, id)].push_back(registers_of(page, id));
-    const auto tile = page.warps.tiles.find(id);
-    if (tile != page.warps.tiles.end() && tile->second.copies == 1) declare_pointer(page, id, page.buffer(id));
-  }
-  page.declare(by_type);
+  for (const auto id : block.buffers)
+    if (const auto tile = page.warps.tiles.find(id); tile != page.warps.tiles.end() && tile->second.copies == 1)
+      declare_pointer(page, id, page.buffer(id));
+  page.declare_buffers(
+      block, [&](BufferId id) { return type_in_lanes(page, id); },
+      [&](BufferId id) { return page.is_held(id) ? registers_of(page, id) : ""; });
 }
 
 void read_single(FragmentPage& page, const Load& load) {
@@ -75,10 +73,15 @@ std::string tile_pointer(const Page& page, BufferId id) { return page.buffer(id)
 void declare_pointer(FragmentPage& page, BufferId id, const std::string& place) {
   page.out.line("const {}* const {} = {};", page.storage(page.nest.at(id).array), tile_pointer(page, id), place);
 }
-std::string stage_address(const FragmentPage& page, BufferId id, const std::string& number, std::int64_t alignment) {
+std::string stage_address(const FragmentPage& page, BufferId id, const std::string& number) {
+  const auto alignment = page.warps.issuing_warps > 1 ? swizzle_pattern : tile_line;
   const auto& layout = page.warps.tiles.at(id).layout;
   const auto step = round_up(layout.size_bytes(), alignment) / layout.bytes;
   return fmt::format("{} + {} * {}", page.buffer(id), number, step);
+}
+
+void declare_stages(FragmentPage& page, const std::vector<BufferId>& tiles, const std::string& number) {
+  for (const auto id : tiles) declare_pointer(page, id, stage_address(page, id, number));
 }
 
 std::string tile_place(const SharedTile& tile, const std::string& row, const std::string& column) {

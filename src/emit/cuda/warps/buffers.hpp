@@ -23,8 +23,9 @@ std::vector<BufferId> tiles_read(const Page&, const Compute&);
 // "K_tile", the pointer to the current stage of a tile in shared memory, and the declaration of it.
 std::string tile_pointer(const Page&, BufferId);
 void declare_pointer(FragmentPage&, BufferId, const std::string& place);
-// The address of stage `number` of a tile. Stages begin at multiples of `alignment`.
-std::string stage_address(const FragmentPage&, BufferId, const std::string& number, std::int64_t alignment);
+// The address of stage `number` of a tile, and the declarations of pointers to that stage of some tiles.
+std::string stage_address(const FragmentPage&, BufferId, const std::string& number);
+void declare_stages(FragmentPage&, const std::vector<BufferId>& tiles, const std::string& number);
 // "napkin_place<128, 3>(row, column)".
 std::string tile_place(const SharedTile&, const std::string& row, const std::string& column);
 

@@ -25,12 +25,11 @@ void absorb_own(FragmentStatements& statements, const Compute& compute, const st
   if (folded.rows) opened += open_rows(page, grid, here);
   if (folded.columns) opened += open_columns(page, grid, here);
   if (here.value.empty()) here.value = "0";
-  std::string within;
+  std::vector<std::string> within;
   for (const auto wire : compute.column.over)
     if (here.unclamped.contains(wire) && page.clear != wire)
-      within +=
-          fmt::format("{}{} < {}", within.empty() ? "" : " && ", here.unclamped.at(wire), page.own[wire.index].end);
-  if (!within.empty()) page.out.open("if ({})", within), ++opened;
+      within.push_back(fmt::format("{} < {}", here.unclamped.at(wire), page.own[wire.index].end));
+  if (!within.empty()) page.out.open("if ({})", joined(within, " && ")), ++opened;
   statements.absorb(compute, partial, here);
   page.out.close(opened);
 }

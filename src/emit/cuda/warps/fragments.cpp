@@ -137,7 +137,7 @@ void place(FragmentPage& page, WireId wire, const std::string& offset, OpenFragm
   const auto& all = here.unclamped.try_emplace(wire, page.wires[wire.index] + "_at").first->second;
   const auto& position = here.position.try_emplace(wire, page.wires[wire.index]).first->second;
   page.out.declare(all, sum(piece.begin, offset));
-  page.out.declare(position, page.clear == wire ? all : fmt::format("min({}, {} - 1)", all, piece.end));
+  page.out.declare(position, page.clear == wire ? all : clamped(all, piece));
   if (!eight.empty()) here.eight[wire] = eight;
 }
 

@@ -41,7 +41,7 @@ void declare_rows_of_warpgroup(FragmentPage& page, GroupPrinter& groups, const G
 // Notes the position of a piece of one position, unless the piece is whole.
 void set_position(WirePiece& piece) {
   if (piece.extent != 1 || piece.is_whole()) return;
-  piece.position = piece.by_thread ? fmt::format("min({}, {} - 1)", piece.begin, piece.end) : piece.begin;
+  piece.position = piece.by_thread ? clamped(piece.begin, piece) : piece.begin;
 }
 
 }  // namespace

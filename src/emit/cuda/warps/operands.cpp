@@ -66,11 +66,6 @@ OpenFragments place_of_sum(const FragmentPage& page, const OperandSide& side, co
   return here;
 }
 
-// Where a piece ends, positions are clamped to the last one.
-std::string clamped(const std::string& position, const WirePiece& piece) {
-  return fmt::format("min({}, {} - 1)", position, piece.end);
-}
-
 // Sets the positions of a number of the operand; `at` names the one along the contracted axis.
 void set_positions(const FragmentPage& page, const OperandSide& side, const std::string& at, OpenFragments& here) {
   const auto over = side.product.over;

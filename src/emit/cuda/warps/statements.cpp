@@ -38,8 +38,7 @@ std::string index_text(const FragmentPage& page, const Index& index, bool clampe
     const auto& piece = page.own[wire.index];
     const auto first =
         together == eights ? eight->second : fmt::format("({}) / {} * {}", eight->second, together, together);
-    return page.clear == wire ? sum(piece.begin, first)
-                              : fmt::format("min({}, {} - 1)", sum(piece.begin, first), piece.end);
+    return page.clear == wire ? sum(piece.begin, first) : napkin::clamped(sum(piece.begin, first), piece);
   });
 }
 

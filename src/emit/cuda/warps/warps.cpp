@@ -18,8 +18,6 @@
 namespace napkin {
 namespace {
 
-constexpr std::int64_t line_bytes = 128;  // the alignment of tiles
-
 class WarpPrinter {
  public:
   WarpPrinter(const ThreadedKernel& kernel, const WarpNest& warps, const CodeNames& names)
@@ -159,8 +157,7 @@ class WarpPrinter {
   void declare_load(const Ahead& ahead) {
     out_.open("const auto {} = [&](int {}, int {})", ahead.load, ahead.begin, ahead.slot);
     groups_.declare_end(ahead.loop, ahead.begin, ahead.around);
-    for (const auto id : warps_.tiles_loaded(ahead.loop.body))
-      copy(id, stage_address(page_, id, ahead.slot, line_bytes));
+    for (const auto id : warps_.tiles_loaded(ahead.loop.body)) copy(id, stage_address(page_, id, ahead.slot));
     out_.close("};");
   }
   // Starts loading the first pieces, before the loop begins, and returns their names.
@@ -188,8 +185,7 @@ class WarpPrinter {
     out_.line("__syncthreads();");
     bring(ahead, next, two ? slot + " ^ 1" : fmt::format("{0} == 0 ? {1} : {0} - 1", slot, copies - 1));
     on_their_way_.clear();
-    for (const auto id : warps_.tiles_loaded(loop.body))
-      declare_pointer(page_, id, stage_address(page_, id, slot, line_bytes));
+    declare_stages(page_, warps_.tiles_loaded(loop.body), slot);
     body(loop, begin, around);
     pieces.push_back(next);
     for (std::size_t i = 0; i + 1 < pieces.size(); ++i) out_.line("{} = {};", pieces[i], pieces[i + 1]);
