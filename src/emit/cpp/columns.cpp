@@ -23,7 +23,7 @@ std::string difference(const std::string& place, const std::string& begin) {
 std::string corner(const Index& index, const CppPieces& pieces, bool last) {
   return code_end(index, last, [&](WireId wire, bool at_end) {
     const auto& piece = pieces[wire.index];
-    return at_end ? sum(piece.begin, piece.count) + " - 1" : piece.begin;
+    return at_end ? piece.end() + " - 1" : piece.begin;
   });
 }
 

@@ -42,27 +42,18 @@ std::string cpp_header(const CppPlan& plan) {
 }
 
 EmittedText cpp_source(const CppPlan& plan) {
-  Lines sizes;
-  define_sizes(plan, sizes);
   EmittedText kernels;
   for (const auto& kernel : plan.kernels) append(kernels, kernel.text + "\n", kernel.origins);
   Lines rest;
-  define_all_sizes(plan, rest);
-  define_possible(plan, rest);
-  define_workspace_size(plan, rest);
+  define_size_functions(plan, rest);
   runner(plan, rest);
-  const auto code = sizes.text() + kernels.text + rest.text();
-  const auto& name = plan.names.diagram;
-  EmittedText whole;
-  append(whole,
-         fmt::format("// {}: {}\n//\n// Printed by napkin from its loop nest; see {}.h for the interface.\n#include "
-                     "\"{}.h\"\n\n#include <algorithm>\n#include <cmath>\n#include <cstring>\n\n"
-                     "#include \"napkin_numbers.hpp\"\n\n",
-                     plan.diagram.name, plan.labels, name, name) +
-             code_definitions(Language::cpp, code) + sizes.text());
-  append(whole, kernels.text, kernels.origins);
-  append(whole, rest.text());
-  return whole;
+  return code_source(plan, kernels, rest.text(), [&](const std::string& code) {
+    return fmt::format(
+               "#include \"{}.h\"\n\n#include <algorithm>\n#include <cmath>\n#include <cstring>\n\n"
+               "#include \"napkin_numbers.hpp\"\n\n",
+               plan.names.diagram) +
+           code_definitions(Language::cpp, code);
+  });
 }
 
 }  // namespace napkin

@@ -57,11 +57,8 @@ class KernelPrinter {
     const auto begin = page_.begin_name(split.wire);
     return {begin, split.size == 1 ? "1" : begin + "_n", std::min(around.extent, split.size)};
   }
-  static std::string end(const CppPiece& piece) {
-    return piece.is_whole() ? piece.count : fmt::format("{} + {}", piece.begin, piece.count);
-  }
   std::string counted(const Split& split, const CppPiece& around, const CppPiece& piece) const {
-    return fmt::format("std::min({}, {} - {})", split.size, end(around), piece.begin);
+    return fmt::format("std::min({}, {} - {})", split.size, around.end(), piece.begin);
   }
   void count(const Entered& each) {
     const auto& [group, around, piece] = each;
@@ -144,15 +141,13 @@ class KernelPrinter {
   // The first or the last position of the current piece.
   std::string end(WireId wire, bool last) const {
     const auto& piece = page_.own[wire.index];
-    if (!last || piece.count == "1") return piece.begin;
-    return piece.is_whole() ? fmt::format("({} - 1)", piece.count)
-                            : fmt::format("({} + {} - 1)", piece.begin, piece.count);
+    return !last || piece.count == "1" ? piece.begin : fmt::format("({} - 1)", piece.end());
   }
 
   void stream(const For& loop) {
     const auto around = page_.own[loop.split.wire.index];
     const auto piece = split(loop.split, around);
-    out_.steps(piece.begin, around.begin, end(around), loop.split.size);
+    out_.steps(piece.begin, around.begin, around.end(), loop.split.size);
     if (loop.split.size > 1) out_.declare(piece.count, counted(loop.split, around, piece), words(loop.split));
     page_.own[loop.split.wire.index] = piece;
     for (const auto& needed : loop.needs)

@@ -15,6 +15,7 @@ struct CppPiece {
   std::string begin = "0", count;
   std::int64_t extent = 1;  // positions of a whole piece
   bool is_whole() const { return begin == "0"; }
+  std::string end() const { return sum(begin, count); }
 };
 using CppPieces = std::vector<CppPiece>;  // by WireId
 

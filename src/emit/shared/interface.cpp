@@ -258,13 +258,6 @@ void describe_packed(const CodePlan& plan, Lines& out) {
   out.line(" */");
 }
 
-void define_sizes(const CodePlan& plan, Lines& out) {
-  out.open("struct {}_sizes", plan.names.diagram);
-  if (!plan.names.axes.empty()) out.line("int {};", joined(plan.names.axes, ", "));
-  out.close("};");
-  out.line();
-}
-
 void compute_parts(const CodePlan& plan, Lines& out) {
   for (const auto& blocks : plan.ragged) {
     const auto planned = [&](AxisId axis) { return plan.diagram.at(axis).size.value_or(1); };
@@ -285,6 +278,14 @@ void compute_parts(const CodePlan& plan, Lines& out) {
   }
 }
 
+void declare_all_sizes(const CodePlan& plan, Lines& out) {
+  const auto given = joined(given_names(plan), ", ");
+  out.line("const {}_sizes n = {};", plan.names.diagram,
+           !plan.has_parts() ? "{" + given + "}" : "all_sizes(" + given + ")");
+}
+
+namespace {
+
 void define_all_sizes(const CodePlan& plan, Lines& out) {
   if (!plan.has_parts()) return;
   out.line("// The sizes of all axes: parts of those that are divided reach their end, and are as long as planned if");
@@ -296,12 +297,6 @@ void define_all_sizes(const CodePlan& plan, Lines& out) {
   out.line("return n;");
   out.close();
   out.line();
-}
-
-void declare_all_sizes(const CodePlan& plan, Lines& out) {
-  const auto given = joined(given_names(plan), ", ");
-  out.line("const {}_sizes n = {};", plan.names.diagram,
-           !plan.has_parts() ? "{" + given + "}" : "all_sizes(" + given + ")");
 }
 
 void define_possible(const CodePlan& plan, Lines& out) {
@@ -339,6 +334,14 @@ void define_workspace_size(const CodePlan& plan, Lines& out) {
   out.line();
 }
 
+}  // namespace
+
+void define_size_functions(const CodePlan& plan, Lines& out) {
+  define_all_sizes(plan, out);
+  define_possible(plan, out);
+  define_workspace_size(plan, out);
+}
+
 void divide_workspace(const CodePlan& plan, Lines& out) {
   if (plan.between.empty()) out.line("(void)workspace;");
   for (std::size_t i = 0; i < plan.between.size(); ++i) {
@@ -348,6 +351,21 @@ void divide_workspace(const CodePlan& plan, Lines& out) {
     out.line("{}* const {} = reinterpret_cast<{}*>(space);", type, plan.names.arrays[id.index], type);
     if (i + 1 < plan.between.size()) out.line("space += {};", bytes(plan, id));
   }
+}
+
+EmittedText code_source(const CodePlan& plan, const EmittedText& kernels, const std::string& rest,
+                        const std::function<std::string(const std::string& code)>& head) {
+  Lines sizes;
+  sizes.open("struct {}_sizes", plan.names.diagram);
+  if (!plan.names.axes.empty()) sizes.line("int {};", joined(plan.names.axes, ", "));
+  sizes.close("};");
+  sizes.line();
+  EmittedText whole{fmt::format("// {}: {}\n//\n// Printed by napkin from its loop nest; see {}.h for the interface.\n",
+                                plan.diagram.name, plan.labels, plan.names.diagram)};
+  append(whole, head(sizes.text() + kernels.text + rest) + sizes.text());
+  append(whole, kernels.text, kernels.origins);
+  append(whole, rest);
+  return whole;
 }
 
 }  // namespace napkin

@@ -2,6 +2,7 @@
 // kernels support, and the arrays that kernels pass to each other.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -56,15 +57,18 @@ void close_header(Lines&);
 void describe_parameters(const CodePlan&, Lines&);
 // Describes how numbers of arrays share bytes, and ends the comment.
 void describe_packed(const CodePlan&, Lines&);
-void define_sizes(const CodePlan&, Lines&);  // struct NAME_sizes
 // Declares the sizes `n` of all axes, from those that are passed: several parts if parts are as long as planned, else
 // one.
 void declare_all_sizes(const CodePlan&, Lines&);
-void compute_parts(const CodePlan&, Lines&);     // n.x_part and n.x_in_part from n.x, for each divided axis
-void define_all_sizes(const CodePlan&, Lines&);  // what declare_all_sizes calls if an axis is divided
-void define_possible(const CodePlan&, Lines&);   // whether the kernels support the sizes
-void define_workspace_size(const CodePlan&, Lines&);
+void compute_parts(const CodePlan&, Lines&);  // n.x_part and n.x_in_part from n.x, for each divided axis
+// The functions that compute all sizes if an axis is divided, that say whether the kernels support the sizes, and how
+// many bytes of workspace they need.
+void define_size_functions(const CodePlan&, Lines&);
 // Declares pointers to the arrays in the workspace.
 void divide_workspace(const CodePlan&, Lines&);
+// The file with the kernels: a comment, what `head` includes and defines for the code, the struct NAME_sizes, the
+// kernels and `rest`.
+EmittedText code_source(const CodePlan&, const EmittedText& kernels, const std::string& rest,
+                        const std::function<std::string(const std::string& code)>& head);
 
 }  // namespace napkin

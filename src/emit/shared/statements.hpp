@@ -11,10 +11,9 @@
 
 namespace napkin {
 
-// Whether a column is computed in double.
-bool is_wide(const LoopNest&, const Compute&);
-// The same if inputs are compared in their stored type: values that are only compared in int do not make a column wide.
-bool is_wide(const Diagram&, const LoopNest&, const Compute&);
+// Whether a column is computed in double. If inputs are compared in their stored type, values that are only compared in
+// int do not make it wide.
+bool is_wide(const LoopNest&, const Compute&, bool compares);
 
 // Whether the result of a fold has its initial value already: that which it carries.
 bool begins_in_place(const Compute&);
@@ -49,9 +48,7 @@ class StatementPrinter {
   }
   virtual bool is_rounded(BufferId id) const { return page_.type(id).round != "{0}"; }
 
-  bool is_wide(const Compute& compute) const {
-    return style_.compares ? napkin::is_wide(page_.diagram, page_.nest, compute) : napkin::is_wide(page_.nest, compute);
-  }
+  bool is_wide(const Compute& compute) const { return napkin::is_wide(page_.nest, compute, style_.compares); }
   std::string value(const Compute& compute, ExprId id, const Here& here) {
     Surroundings around{.language = page_.language,
                         .position = [&](WireId wire) { return here.position.at(wire); },

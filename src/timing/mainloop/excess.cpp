@@ -35,7 +35,7 @@ bool has_long_tile(const Mainloop& mainloop) {
     return std::any_of(extent.begin(), extent.end() - std::min<std::ptrdiff_t>(1, std::ssize(extent)),
                        [](std::int64_t rows) { return rows > longest_box; });
   };
-  return std::ranges::any_of(mainloop.streamed, is_long) || std::ranges::any_of(mainloop.tiles, is_long);
+  return mainloop.any_tile(is_long);
 }
 
 bool has_ragged_pieces(const Mainloop& mainloop, const std::vector<const For*>& around) {
@@ -67,8 +67,7 @@ bool has_ragged_parts(const Mainloop& mainloop) {
     return index.terms.size() > 1 &&
            std::ranges::any_of(index.terms, [&](const auto& term) { return is_ragged(term.first); });
   };
-  const auto is_cut = [&](BufferId id) { return std::ranges::any_of(mainloop.nest->at(id).at, has_ragged); };
-  return std::ranges::any_of(mainloop.streamed, is_cut) || std::ranges::any_of(mainloop.tiles, is_cut);
+  return mainloop.any_tile([&](BufferId id) { return std::ranges::any_of(mainloop.nest->at(id).at, has_ragged); });
 }
 
 }  // namespace

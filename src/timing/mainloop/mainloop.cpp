@@ -54,8 +54,7 @@ class Reader {
         mainloop_.given_row = split.wire;
     sort_tiles(*body.block);
     mainloop_.each([&](const MainloopOperation& column) { align(column); });
-    for (const auto* tiles : {&mainloop_.streamed, &mainloop_.tiles})
-      if (std::ranges::any_of(*tiles, [&](BufferId id) { return is_packed(id); })) mainloop_.row_alignment = 1;
+    if (mainloop_.any_tile([&](BufferId id) { return is_packed(id); })) mainloop_.row_alignment = 1;
     for (auto& column : mainloop_.columns)
       for (auto& factor : column.factors) factor.operand.outlives = is_of_lasting_tile(factor.operand.buffer);
     divide_rows(mainloop_);

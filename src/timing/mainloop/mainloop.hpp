@@ -105,10 +105,15 @@ struct Mainloop {
 
   const Diagram& diagram() const { return nest->scratch; }
   const LoopBody& body() const { return loops.empty() ? nest->body : loops.back()->body; }
-  // Whether something is true of an operation of the mainloop or outside of it, and a call for each of them.
+  // Whether something is true of an operation of the mainloop or outside of it, or of a tile of an input, and a call
+  // for each operation.
   template <class Is>
   bool any(const Is& is) const {
     return std::ranges::any_of(columns, is) || std::ranges::any_of(outside, is);
+  }
+  template <class Is>
+  bool any_tile(const Is& is) const {
+    return std::ranges::any_of(streamed, is) || std::ranges::any_of(tiles, is);
   }
   template <class Visit>
   void each(const Visit& visit) const {

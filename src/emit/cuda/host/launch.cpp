@@ -305,8 +305,6 @@ std::string cuda_header(const CudaPlan& plan) {
 }
 
 EmittedText cuda_source(const CudaPlan& plan) {
-  Lines body;
-  define_sizes(plan, body);
   EmittedText kernels;
   const auto add = [&](const PrintedKernel& kernel) { append(kernels, kernel.text + "\n", kernel.origins); };
   for (const auto& kernel : plan.kernels) {
@@ -318,25 +316,16 @@ EmittedText cuda_source(const CudaPlan& plan) {
   rest.verbatim(start_text);
   if (any_warpgroups(plan)) rest.verbatim(map_text);
   if (any_clusters(plan)) rest.verbatim(cluster_text);
-  define_all_sizes(plan, rest);
-  define_possible(plan, rest);
-  define_workspace_size(plan, rest);
+  define_size_functions(plan, rest);
   launcher(plan, rest);
-  const auto code = body.text() + kernels.text + rest.text();
-  std::string notes;
-  for (const auto& note : plan.notes) notes += "// " + note + ".\n";
-  EmittedText whole;
-  append(whole,
-         fmt::format("// {}: {}\n//\n// Printed by napkin from its loop nest; see {}.h for the interface.\n{}#include "
-                     "\"{}.h\"\n\n",
-                     plan.diagram.name, plan.labels, plan.names.diagram, notes, plan.names.diagram) +
-             cuda_headers(code) + (any_warpgroups(plan) ? "#include <cuda.h>\n" : "") +
-             "#include <cuda_runtime.h>\n\n#include <cmath>\n#include <cstdio>\n#include <cstdlib>\n#include "
-             "<cstring>\n\n" +
-             code_definitions(Language::cuda, code) + warp_definitions(kernels.text) + body.text());
-  append(whole, kernels.text, kernels.origins);
-  append(whole, rest.text());
-  return whole;
+  return code_source(plan, kernels, rest.text(), [&](const std::string& code) {
+    const auto notes = listed(plan.notes, "", [](const std::string& note) { return "// " + note + ".\n"; });
+    return fmt::format("{}#include \"{}.h\"\n\n{}{}", notes, plan.names.diagram, cuda_headers(code),
+                       any_warpgroups(plan) ? "#include <cuda.h>\n" : "") +
+           "#include <cuda_runtime.h>\n\n#include <cmath>\n#include <cstdio>\n#include <cstdlib>\n#include "
+           "<cstring>\n\n" +
+           code_definitions(Language::cuda, code) + warp_definitions(kernels.text);
+  });
 }
 
 }  // namespace napkin
