@@ -57,7 +57,9 @@ void read_levels(Reader& reader, const Node& node, const std::string& path) {
     reader.hardware().levels.push_back(std::move(level));
   });
   check_count(reader, node);
-  if (reader.hardware().levels.empty()) reader.error(problem("E0406", "a machine has at least one level", node.span));
+  if (reader.hardware().levels.size() < 2)
+    reader.error(problem("E0406", "a machine has at least two levels", node.span,
+                         "the first has all arrays, and kernels move pieces of them to those below"));
 }
 
 // A name of a level, where another key refers to one.

@@ -62,7 +62,9 @@ Ranking coarse_first(const Space& space, const Goal& goal, Incumbents incumbents
   const auto part = nearest || !incumbents.in_order() ? std::nullopt : coarser_part(space);
   if (!part) return ranked(space, goal, std::move(incumbents), nearest, budget);
   constexpr double noticeable = 0.005;
-  auto coarse = coarse_first(*part, goal, incumbents, false, budget, ranked);
+  auto less = budget;  // because the finer search looks through the coarser pieces again
+  less.evaluated /= 3;
+  auto coarse = coarse_first(*part, goal, incumbents, false, less, ranked);
   auto limit = Score::greatest();
   if (const auto& best = coarse.incumbents.best(); !best.empty()) {
     limit = Score::at_most(best.front().score.parts[0] * (1 - noticeable), 0);

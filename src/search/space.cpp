@@ -165,7 +165,8 @@ class Counter {
   std::map<std::tuple<WireId, std::vector<std::size_t>, std::size_t>, std::int64_t> known_;
 };
 
-// Counts the chains of sizes along one wire, in which each size lies within the piece before it.
+// Counts the chains of sizes along one wire, in which each size lies within the piece before it. Of more than
+// `most_counted` sizes, some stand for their neighbours too.
 class Chains {
  public:
   Chains(const Space& space, std::vector<Split> splits) : space_(space), splits_(std::move(splits)) {}
@@ -178,13 +179,17 @@ class Chains {
     if (split.level < space_.first) {
       all = count(std::min(extent, split.size), at + 1);
     } else {
-      for (const auto size : piece_sizes(extent, space_.grain(split)))
-        if (split.kind == SplitKind::group || size < extent) all = saturating_add(all, count(size, at + 1));
+      const auto sizes = piece_sizes(extent, space_.grain(split));
+      const auto step = sizes.size() > most_counted ? sizes.size() / samples : 1;
+      for (std::size_t i = 0; i < sizes.size(); i += step)
+        if (split.kind == SplitKind::group || sizes[i] < extent)
+          all = saturating_add(all, saturating_multiply(count(sizes[i], at + 1), static_cast<std::int64_t>(step)));
     }
     return known_[{extent, at}] = all;
   }
 
  private:
+  static constexpr std::size_t most_counted = 4096, samples = 128;
   const Space& space_;
   std::vector<Split> splits_;
   std::map<std::pair<std::int64_t, std::size_t>, std::int64_t> known_;

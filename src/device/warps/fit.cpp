@@ -27,24 +27,28 @@ struct Fitting {
 };
 
 // Shortens the innermost piece of a wire to the next smaller multiple of a fragment. Warpgroups read panels, so that
-// their pieces longer than a panel become the next smaller multiple of a panel.
+// their pieces longer than a panel become the next smaller multiple of a panel. Pieces that are much longer than a
+// block can hold lose a part at a time, or this would take as long as they are.
 bool shorten(const Fitting& fitting, WireId wire) {
   auto* warps = fitting.of_warps(wire);
   auto* block = fitting.of_block(wire);
   auto* piece = warps ? warps : block;
   if (!piece || piece->size <= fragment) return false;
   const auto parts = warps && block ? std::max<std::int64_t>(block->size / warps->size, 1) : 1;
-  const auto step = fitting.issuing_warps > 1 && piece->size > panel ? panel : fragment;
+  const auto of_panels = fitting.issuing_warps > 1 && piece->size > panel ? panel : fragment;
+  const auto step = std::max(of_panels, piece->size / 16 / panel * panel);
   piece->size = (piece->size - 1) / step * step;
   if (warps && block) block->size = piece->size * parts;
   return true;
 }
-// Removes one warp, or one warpgroup, from a block.
+// Removes one warp, or one warpgroup, from a block. Of more than a block can have, a part is removed at a time.
 bool take_warp(const Fitting& fitting, WireId wire) {
   auto* warps = fitting.of_warps(wire);
   auto* block = fitting.of_block(wire);
-  if (!warps || !block || block->size <= warps->size * fitting.issuing_warps) return false;
-  block->size = (block->size - 1) / (warps->size * fitting.issuing_warps) * warps->size * fitting.issuing_warps;
+  if (!warps || !block) return false;
+  const auto rows = warps->size * fitting.issuing_warps, others = (block->size - 1) / rows;
+  if (others < 1) return false;
+  block->size = (others - others / 32) * rows;
   return true;
 }
 // Removes the stream over the rows of a block. If it is the outermost stream, nothing outlives its iterations, so that

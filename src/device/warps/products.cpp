@@ -14,14 +14,20 @@ constexpr std::int64_t most_warpgroups = 7;  // that compute in a block of 1024 
 
 // Products
 
-// Both arrays usually have one type. Only single warps multiply arrays of two types: in the format that holds both, or
-// in parts if that is faster than arithmetic on lanes.
-const MatrixInstruction* instruction_of(const Lowered& lowered, const FactorPair& both) {
+// Both arrays usually have one type. Arrays of two types are multiplied in the format that holds both, or in parts if
+// that is faster than arithmetic on lanes. Warpgroups read operands from shared memory as they are: only a computed one
+// may have another type, because lanes pack it.
+const MatrixInstruction* instruction_of(const Lowered& lowered, const Compute& compute, const FactorPair& both) {
   const auto [a, b] = types_of(lowered.diagram(), both);
   if (a == b) return find_matrix_instruction(a, lowered.issuing_warps);
-  const auto type = lowered.by_warpgroups() ? std::nullopt : multiplied_as(lowered.diagram(), {a, b}, lowered.hardware);
+  const auto type = multiplied_as(lowered.diagram(), {a, b}, lowered.hardware);
   if (!type) return nullptr;
-  return parts_of(a, b) > 1 ? find_part_instruction(a, b) : find_matrix_instruction(*type);
+  const bool parts = parts_of(a, b) > 1;
+  const auto packs = [&](ExprId access, Datatype own) {
+    return own == *type || !lowered.nest->is_input(compute.read_from(access));
+  };
+  if (lowered.by_warpgroups() && (parts || !packs(both.first, a) || !packs(both.second, b))) return nullptr;
+  return parts ? find_part_instruction(a, b) : find_matrix_instruction(*type, lowered.issuing_warps);
 }
 // The two arrays that a column multiplies, and their long wires.
 struct Factors {
@@ -31,7 +37,7 @@ struct Factors {
 };
 std::optional<Factors> multiplied(const Lowered& lowered, const Placed<Compute>& placed) {
   const auto both = factors_of(lowered.diagram(), placed.step->column);
-  const auto* instruction = both ? instruction_of(lowered, *both) : nullptr;
+  const auto* instruction = both ? instruction_of(lowered, *placed.step, *both) : nullptr;
   if (!instruction) return {};
   const auto long_wires = [&](ExprId access) {
     auto wires = free_wires(lowered.diagram(), access);

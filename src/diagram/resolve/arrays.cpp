@@ -173,6 +173,10 @@ void check_type_overrides(const Overrides& overrides, const Diagram& diagram, co
   std::vector<std::string> inputs;
   for (const auto id : diagram.inputs) inputs.push_back(diagram.at(id).name);
   for (const auto& [name, type] : overrides.types) {
+    if (name.empty() && type == Datatype::boolean)
+      diagnostics.add({.code = "E0502",
+                       .message = "`--dtype bool` makes masks of numbers",
+                       .help = "an input of type `bool` keeps its type, and no other input can get it"});
     if (name.empty() || names.broken.contains(name)) continue;
     if (std::find(inputs.begin(), inputs.end(), name) == inputs.end())
       diagnostics.add(with_suggestion(

@@ -168,9 +168,21 @@ void find_one_by_one(MainloopOperation& column, const Mainloop& mainloop) {
   }
 }
 
+// True if pieces of a product's columns are no whole pairs of tiles of sums, in which warps hold them.
+bool cuts_pairs(const MainloopOperation& column, const Mainloop& mainloop) {
+  constexpr std::int64_t pair = accumulator_tile.square() * accumulator_tile.columns;
+  const auto is_cut = [&](WireId wire) {
+    const auto length = mainloop.lengths[wire.index];
+    return wire != mainloop.row && length > 1 && length % pair != 0 &&
+           length < mainloop.diagram().size(wire).value_or(length);
+  };
+  return column.contraction && std::ranges::any_of(mainloop.diagram().at(column.compute->column.output).wires, is_cut);
+}
+
 // True if warpgroups can issue the instructions. They need more than half of an instruction's rows, along a wire whose
-// pieces blocks have. The contracted wire of two tiles must be a dimension of both that ends where they end. TMA must
-// be able to copy the tiles. No operand may be a sum of two parts, which registers hold, or be read value by value.
+// pieces blocks have, and whole pairs of tiles of columns. The contracted wire of two tiles must be a dimension of both
+// that ends where they end. TMA must be able to copy the tiles. No operand may be a sum of two parts, which registers
+// hold, or be read value by value.
 bool may_issue_together(const Mainloop& mainloop) {
   const auto rows = mainloop.lengths[mainloop.row.index];
   const auto is_short = [&](const MainloopOperation& column) {
@@ -181,8 +193,8 @@ bool may_issue_together(const Mainloop& mainloop) {
   };
   const auto is_read = [](const Factor& factor) { return factor.operand.one_by_one; };
   const auto of_single_warps = [&](const MainloopOperation& column) {
-    return mainloop.is_repeated(column) || std::ranges::any_of(column.factors, is_read) ||
-           (column.contraction && column.contraction->parts > 1);
+    return mainloop.is_repeated(column) || cuts_pairs(column, mainloop) ||
+           std::ranges::any_of(column.factors, is_read) || (column.contraction && column.contraction->parts > 1);
   };
   return mainloop.row_alignment == 16 && std::ranges::none_of(mainloop.columns, is_short) &&
          !mainloop.any(of_single_warps) && std::ranges::none_of(mainloop.columns, sums);

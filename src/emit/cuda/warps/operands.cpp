@@ -82,7 +82,7 @@ void set_positions(const FragmentPage& page, const OperandSide& side, const std:
 std::string own_number(FragmentStatements& statements, const OperandSide& side, const OpenFragments& here) {
   const auto id = side.operand().buffer;
   const auto value = statements.held_value(id, here);
-  const bool packs = statements.type(id).type == side.format();
+  const bool packs = statements.page().type(id).type == side.format();
   return packs || !statements.is_rounded(id) ? value : statements.rounded(id, value);
 }
 
