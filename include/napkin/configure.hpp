@@ -17,6 +17,7 @@ struct BandwidthCheck {
 // The same kernel with a piece of another size.
 struct Neighbour {
   std::string axis;
+  SplitKind kind = SplitKind::group;
   std::int64_t size = 0;
   bool runs = false;
   Overlap overlap = Overlap::none;

@@ -127,6 +127,7 @@ struct BlockTile {
 // A tile of another size, and the time of the launch then.
 struct OtherPiece {
   std::string axis;
+  SplitKind kind = SplitKind::group;
   std::int64_t size = 0;
   std::optional<double> time_s;  // none if it cannot run
   std::string why_not{};

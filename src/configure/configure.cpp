@@ -131,6 +131,7 @@ std::optional<Neighbour> neighbour(const Kernel& kernel, std::size_t split, std:
   const auto config = configs->best(demand);
   const auto why = why_not(changed, *configs, config, hardware, model);
   Neighbour made{configs->mainloop().diagram().at(partition.splits[split].wire).name,
+                 partition.splits[split].kind,
                  size,
                  why.empty(),
                  config.chosen().overlap,

@@ -144,7 +144,7 @@ Table neighbour_table(const Configuration& made) {
   const auto percent = [](double faster) { return fmt::format("{:+.0f} %", 100 * (faster - 1)); };
   Table table{{{"tile"}, {"launch", true}, {"per operation", true}, {"bound by"}, {"overlap"}}, {}};
   for (const auto& one : made.neighbours)
-    table.rows.push_back({fmt::format("{} {}", one.axis, one.size),
+    table.rows.push_back({fmt::format("{} {}", piece_words(made.neighbours, one), one.size),
                           one.runs && one.time_s && made.launch ? percent(made.launch->time_s / *one.time_s) : "",
                           one.runs ? percent(one.times_as_fast) : "does not run",
                           one.runs ? std::string(name(one.bound)) : "",

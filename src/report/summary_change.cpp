@@ -48,18 +48,19 @@ std::string pieces_words(const std::vector<const OtherPiece*>& pieces, double no
   return join(words);
 }
 
-// Lists, by axis, the effect of the next tile sizes of the longest kernel.
+// Lists, by split, the effect of the next tile sizes of the longest kernel.
 void list_pieces(Rows& rows, const Page& page) {
   const auto& kernel = page.kernels[page.longest];
-  std::vector<std::pair<std::string, std::vector<const OtherPiece*>>> by_axis;
+  std::vector<std::pair<std::string, std::vector<const OtherPiece*>>> by_split;
   for (const auto& piece : kernel.pieces) {
-    auto at = std::ranges::find(by_axis, piece.axis, &std::pair<std::string, std::vector<const OtherPiece*>>::first);
-    if (at == by_axis.end()) at = by_axis.insert(at, {piece.axis, {}});
+    const auto words = piece_words(kernel.pieces, piece);
+    auto at = std::ranges::find(by_split, words, &std::pair<std::string, std::vector<const OtherPiece*>>::first);
+    if (at == by_split.end()) at = by_split.insert(at, {words, {}});
     at->second.push_back(&piece);
   }
   std::vector<std::string> all;
-  for (const auto& [axis, pieces] : by_axis)
-    all.push_back(fmt::format("{} {}", axis, pieces_words(pieces, kernel.time_s.value_or(0))));
+  for (const auto& [words, pieces] : by_split)
+    all.push_back(fmt::format("{} {}", words, pieces_words(pieces, kernel.time_s.value_or(0))));
   if (!all.empty()) rows.push_back({"tile", fmt::format("{}", fmt::join(all, "; "))});
 }
 

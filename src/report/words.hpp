@@ -1,6 +1,7 @@
 // Words that several reports share: statements, verdicts, columns.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,14 @@ std::string overrun_text(const Hardware&, const Overrun&);
 
 // "tensor"; for a level, "transfers from l2 to smem".
 std::string bound_text(const std::string& by, const std::string& from);
+
+// The axis of one of several pieces, each with an `axis` and a `kind`: "loop n" for the stream of an axis that groups
+// cut too.
+template <class Pieces, class Piece>
+std::string piece_words(const Pieces& all, const Piece& one) {
+  const auto is_group = [&](const Piece& other) { return other.axis == one.axis && other.kind == SplitKind::group; };
+  return (one.kind == SplitKind::stream && std::ranges::any_of(all, is_group) ? "loop " : "") + one.axis;
+}
 
 // The verdicts of the statements, one or more rows per wire.
 Table verdict_table(const Derivation&, bool with_programs);

@@ -124,7 +124,7 @@ KernelSummary summarize(const Kernel& kernel, const KernelCost& cost, const std:
   made.products = matrix_products(kernel, hardware, model);
   if (configured)
     for (const auto& one : configured->neighbours)
-      made.pieces.push_back({one.axis, one.size, one.runs ? one.time_s : std::nullopt, one.why_not});
+      made.pieces.push_back({one.axis, one.kind, one.size, one.runs ? one.time_s : std::nullopt, one.why_not});
   return made;
 }
 

@@ -307,3 +307,34 @@ TEST_CASE("a division may fuse a part of one kernel with another kernel", "[long
                              "sum_N, sum_dN, dX: group t 1 at smem"});
   CHECK(time({}) <= 1.005 * by_hand);
 }
+
+TEST_CASE("tiles and axes far longer than a block can hold take no longer than others", "[cli]") {
+  for (const char* labels : {"group q 9999999 at smem", "stream x 1000000 at smem"}) {
+    const auto ran = run_cli({"analyze", example("attention"), "--target", "h100-sxm5", "--partition", labels});
+    CAPTURE(labels);
+    CHECK(ran.err.find("E0304") != std::string::npos);
+  }
+  const auto huge = run_cli({"analyze", example("matmul"), "--target", "h100-sxm5", "--set", "a=1152921504606846976",
+                             "--set", "b=1", "--set", "c=1"});
+  CHECK(huge.code == exit_done);
+}
+
+TEST_CASE("other sizes of a loop are told from those of its groups", "[cli]") {
+  Folder folder;
+  const auto file = folder.write("d.nap",
+                                 "diagram d\naxis m = 4096; axis n = 128; axis k = 128\n"
+                                 "input A: f16[m, k]; input B: f16[k, n]\n"
+                                 "C: f16[m, n] = sum[k](A[m, k] * B[k, n])\noutput C\n");
+  const auto ran =
+      run_cli({"analyze", file, "--target", "rtx4090", "--partition", "group m 32, n 32, stream n 16 at smem"});
+  CHECK(ran.out.find("loop n ") != std::string::npos);
+  const auto change = ran.out.find("CHANGE");
+  REQUIRE(change != std::string::npos);
+  CHECK(ran.out.find("; loop n ", change) != std::string::npos);
+}
+
+TEST_CASE("no type makes a mask of numbers", "[cli]") {
+  const auto ran = run_cli({"derive", example("attention"), "--dtype", "bool"});
+  CHECK(ran.code != exit_done);
+  CHECK(ran.err.find("E0502") != std::string::npos);
+}

@@ -87,6 +87,7 @@ Json bandwidth_json(const BandwidthCheck& check) {
 
 Json neighbour_json(const Neighbour& one) {
   return {{"axis", one.axis},
+          {"kind", one.kind == SplitKind::group ? "group" : "stream"},
           {"size", one.size},
           {"runs", one.runs},
           {"why_not", one.why_not.empty() ? Json(nullptr) : Json(one.why_not)},

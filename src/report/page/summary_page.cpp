@@ -255,7 +255,7 @@ void find_pieces(Page& page, const Analysis& analysis) {
       const auto kernel = make_kernel(derivation, partition);
       if (over_warps && other_tiles(kernel, analysis.hardware)) continue;  // nothing runs so
       longest.pieces.push_back(
-          {derivation->scratch.at(split.wire).name, other, time(kernel, analysis.hardware, model)});
+          {derivation->scratch.at(split.wire).name, split.kind, other, time(kernel, analysis.hardware, model)});
     }
     split.size = size;
   }
