@@ -63,7 +63,7 @@ Ranking coarse_first(const Space& space, const Goal& goal, Incumbents incumbents
   if (!part) return ranked(space, goal, std::move(incumbents), nearest, budget);
   constexpr double noticeable = 0.005;
   auto less = budget;  // because the finer search looks through the coarser pieces again
-  less.evaluated /= 3;
+  less.evaluated /= 2;
   auto coarse = coarse_first(*part, goal, incumbents, false, less, ranked);
   auto limit = Score::greatest();
   if (const auto& best = coarse.incumbents.best(); !best.empty()) {
