@@ -54,16 +54,17 @@ std::optional<Partition> as_distributed(const Kernel& kernel, const Hardware& ha
   return std::nullopt;
 }
 
-std::vector<EmittedFile> emitted(const Planned& planned) {
+std::vector<EmittedFile> emitted(const Planned& planned, const std::string& path = "warps") {
   auto files = emit_cuda(planned.diagram, planned.plan, planned.hardware, CudaPath::tensor).files;
-  CHECK(files.front().text.find("planned_path(void) { return \"warps\"") != std::string::npos);
+  CHECK(files.front().text.find(fmt::format("planned_path(void) {{ return \"{}\"", path)) != std::string::npos);
   return files;
 }
 
-// A computed operand, the other operand's format, and what doubling 1.1 gives in the format of the first.
+// A computed operand, the other operand's format, what doubling 1.1 gives in the format of the first, and where.
 struct Rounded {
   std::string operand, other;
   double value;
+  std::string target = "rtx4090", path = "warps";
 };
 
 // Returns the results of a product of 64 positions whose operands are 1.1, doubled, and 1.
@@ -75,9 +76,9 @@ C: f32[m, n] = sum[k]({}(A[m, k] * 2) * B[n, k])
 output C
 )",
                                 each.other, each.operand);
-  const auto planned = plan({"", text, {"group m 64, n 64, stream k 32 at smem; group m 32 at reg"}, {}}, "rtx4090");
-  const auto folder =
-      emulate::build_alone(fmt::format("rounded_{}_{}", each.operand, each.other), planned.diagram, emitted(planned));
+  const auto planned = plan({"", text, {"group m 64, n 64, stream k 32 at smem"}, {}}, each.target);
+  const auto name = fmt::format("rounded_{}_{}_{}", each.operand, each.other, each.path);
+  const auto folder = emulate::build_alone(name, planned.diagram, emitted(planned, each.path));
   const auto diagram = read_text(text, sizes_of("m=64 n=40 k=64"));
   auto values = drawn_values(diagram, 1);
   for (auto& number : values.arrays[diagram.inputs[0].index]) number = 1.1;
@@ -91,8 +92,12 @@ output C
 }  // namespace
 
 TEST_CASE("a computed operand is rounded to its own format before the instruction's", "[emulated][tensor][formats]") {
-  for (const Rounded& each : {Rounded{"i8", "f16", 2}, {"f8e4m3", "f16", 2.25}, {"bf16", "tf32", 2.203125}}) {
-    CAPTURE(each.operand, each.other);
+  for (const Rounded& each : {Rounded{"i8", "f16", 2},
+                              {"f8e4m3", "f16", 2.25},
+                              {"bf16", "tf32", 2.203125},
+                              {"i8", "f16", 2, "h100-sxm5", "warpgroups"},
+                              {"f8e4m3", "f16", 2.25, "h100-sxm5", "warpgroups"}}) {
+    CAPTURE(each.operand, each.other, each.path);
     for (const double result : results_of(each)) REQUIRE(result == 64 * each.value);
   }
 }
