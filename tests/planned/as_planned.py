@@ -36,11 +36,25 @@ LAYOUTS = [("m, k", "n, k"), ("m, k", "k, n"), ("k, m", "n, k"), ("k, m", "k, n"
 # Formats of Q and K, and of what is computed of them and of V, which lies along either axis.
 COMPUTED = [("f16", "f8e4m3"), ("f8e4m3", "f8e4m3"), ("f8e5m2", "f8e5m2"), ("i8", "i8"), ("tf32", "tf32"), ("f16", "f32"),
             ("bf16", "bf16")]
+# Formats of weights that the kernel computes, beside f16, and numbers of rows beside them.
+WEIGHTS = [("i8", 16), ("f8e4m3", 16), ("f16", 16), ("i8", 2048), ("f8e4m3", 2048), ("bf16", 40)]
+
+
+def weights(folder):
+    """A file for each of them."""
+    files = []
+    for i, (of_w, rows) in enumerate(WEIGHTS):
+        files.append(os.path.join(folder, "weights_%d.nap" % i))
+        with open(files[-1], "w") as file:
+            file.write("diagram weights_%d\naxis m = %d\naxis n = 4096\naxis k = 4096\n"
+                       "input A: f16[m, k]\ninput W: f16[n, k]\ninput s: f32[n]\n"
+                       "Q: %s[n, k] = W[n, k] / s[n]\nC: f16[m, n] = sum[k](A[m, k] * Q[n, k]) * s[n]\noutput C\n" % (i, rows, of_w))
+    return files
 
 
 def products(folder):
-    """A file for each of them."""
-    files = []
+    """A file for each of them, and for each of the weights."""
+    files = weights(folder)
     for i, (qk, pv) in enumerate(COMPUTED):
         for j, axes in enumerate(("d, x", "x, d")):
             path = os.path.join(folder, "computed_%d_%d.nap" % (i, j))
