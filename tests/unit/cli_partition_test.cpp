@@ -333,6 +333,16 @@ TEST_CASE("other sizes of a loop are told from those of its groups", "[cli]") {
   CHECK(ran.out.find("; loop n ", change) != std::string::npos);
 }
 
+TEST_CASE("formats that have all kernels refuse to show one", "[cli]") {
+  for (const char* format : {"json", "html"}) {
+    const auto ran =
+        run_cli({"analyze", example("softmax"), "--target", "h100-sxm5", "--kernel", "1", "--format", format});
+    CAPTURE(format);
+    CHECK(ran.code == exit_command_line);
+    CHECK((ran.out + ran.err).find("E0522") != std::string::npos);
+  }
+}
+
 TEST_CASE("no type makes a mask of numbers", "[cli]") {
   const auto ran = run_cli({"derive", example("attention"), "--dtype", "bool"});
   CHECK(ran.code != exit_done);

@@ -7,12 +7,16 @@
 namespace napkin::cli {
 namespace {
 
-// None, with an error, if the plan does not have the requested kernel.
+// None, with an error, if the plan does not have the requested kernel, or the format does not show one alone.
 std::optional<View> view_of(Session& session, const Analysis& analysis) {
   const auto& asked = session.options.kernel;
   // The details contain the table of runners-up.
   View view{session.options.details || session.options.top > 1, std::nullopt};
   if (asked == 0) return view;
+  if (const auto wanted = format(session.options); wanted == Format::json || wanted == Format::html) {
+    complain(session, "E0522", "JSON and HTML have all kernels of the plan", "--kernel", "leave `--kernel` out");
+    return std::nullopt;
+  }
   view.kernel = asked - 1;
   const auto count = analysis.kernels.size();
   if (asked <= count) return view;
