@@ -305,8 +305,8 @@ void cut_between_sectors(Space& space) {
   space.core_level = *hardware.core;
   const auto any = space.core_divisors, whole = divided_by_sectors(space, noticeable_bytes(derivation), 1);
   space.core_divisors = whole;
-  const auto together = assumed(hardware.limits.blocks_per_sm, blocks_together(hardware.limits));
-  if (most_blocks(space) >= together * static_cast<double>(hardware.total(space.core_level))) return;
+  const auto held = static_cast<double>(hardware.total(space.core_level)) * blocks_together(hardware.limits);
+  if (most_blocks(space) >= held) return;  // blocks cost time to launch, which the model does not know
   space.core_divisors = any;
   add_coarser(space, whole);
   add_coarser(space, divided_by_sectors(space, noticeable_bytes(derivation), 4));
