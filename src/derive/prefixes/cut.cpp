@@ -20,6 +20,7 @@ void CutAxes::cut_wires(const Alike& alike) {
     if (!axes_.contains(found->second)) axes_[found->second] = new_axes(found->second);
     cuts_.emplace(WireId{w}, new_cut({w}, axes_.at(found->second)));
   }
+  own_cuts_ = cuts_;
   assume(alike);
   for (const auto& statement : std::vector(diagram().statements)) cut_array(statement.output);
 }
@@ -143,7 +144,7 @@ ExprId CutAxes::rewritten_once(ExprId e) {
   const auto node = diagram().at(e).node;
   if (const auto* at = std::get_if<Position>(&node)) return is_cut(at->wire) ? position(at->wire) : e;
   if (const auto* access = std::get_if<Access>(&node)) return rewritten(*access, diagram().at(e).span);
-  if (const auto* reduce = std::get_if<Reduce>(&node)) return reduced(*reduce, diagram().at(e).span);
+  if (const auto* reduce = std::get_if<Reduce>(&node)) return bound(*reduce, diagram().at(e).span);
   return with_operands(diagram(), e, [&](ExprId operand) { return rewritten(operand); });
 }
 
@@ -189,6 +190,18 @@ Index CutAxes::divided(Index index) const {
     std::ranges::sort(index.terms);
   }
   return index;
+}
+
+// A reduction inside another one may bind the same wire. Then it reduces over all pieces of the wire, not over the
+// piece that the outer reduction is at.
+ExprId CutAxes::bound(const Reduce& reduce, Span span) {
+  for (const auto wire : reduce.over) {
+    if (!is_cut(wire)) continue;
+    const auto own = own_cuts_.at(wire);
+    if (own.chunks.outer != cut(wire).chunks.outer || in_last(wire))
+      return at_piece(wire, own, false, [&] { return bound(reduce, span); });
+  }
+  return reduced(reduce, span);
 }
 
 ExprId CutAxes::plainly(const Reduce& reduce, Span span, std::size_t from) {

@@ -97,16 +97,17 @@ class CutAxes {
   void cut_array(ArrayId);
   void write(const Statement&, std::size_t from);
   ExprId rewritten_once(ExprId);
+  ExprId bound(const Reduce&, Span);
   ExprId rewritten(const Access&, Span);
   ExprId position(WireId);
   Index divided(Index) const;
   const CutWire* along(const Index&) const;
   void append(std::vector<WireId>&, WireId) const;
 
-  std::map<WireId, CutWire> cuts_;
-  std::map<AxisId, std::vector<AxisId>> axes_;                        // the new axes, by the first axis cut alike
-  std::set<WireId> last_;                                             // wires that are in their last chunk
-  std::map<ArrayId, std::vector<WireId>> wires_;                      // the wires of arrays in the file
+  std::map<WireId, CutWire> cuts_, own_cuts_;     // at the current pieces, and as cut_wires made them
+  std::map<AxisId, std::vector<AxisId>> axes_;    // the new axes, by the first axis cut alike
+  std::set<WireId> last_;                         // wires that are in their last chunk
+  std::map<ArrayId, std::vector<WireId>> wires_;  // the wires of arrays in the file
   std::map<std::pair<ArrayId, std::vector<WireId>>, ArrayId> parts_;  // by array, and its wires in last chunks
 };
 
