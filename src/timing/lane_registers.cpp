@@ -2,6 +2,7 @@
 #include "timing/lane_registers.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 #include "diagram/contains.hpp"
 #include "loops/passing.hpp"
@@ -40,9 +41,7 @@ bool widens(const Mainloop& mainloop, const MainloopOperation& column) {
 // Describes what determines the registers that a compiler needs in addition to values, including how the products of
 // the mainloop read their operands and where results are saved.
 BesideValues beside_values(const Mainloop& mainloop, bool several_warps) {
-  const auto is_product = [&](const Compute* compute) { return find_product(mainloop, compute) != nullptr; };
-  const auto is_matrix = [&](BufferId id) { return std::ranges::count_if(mainloop.nest->at(id).extent, is_long) >= 2; };
-  auto made = beside_columns(*mainloop.nest, is_product, is_matrix);
+  auto made = beside_values(*mainloop.nest);
   made.by_warpgroups = mainloop.issues_together();
   made.shares_columns = several_warps && !mainloop.has_rows_first;
   mainloop.each([&](const MainloopOperation& column) {
@@ -58,18 +57,8 @@ BesideValues beside_values(const Mainloop& mainloop, bool several_warps) {
 
 }  // namespace
 
-BesideValues beside_columns(const LoopNest& nest, const std::function<bool(const Compute*)>& is_product,
-                            const std::function<bool(BufferId)>& is_matrix) {
+BesideValues beside_values(const LoopNest& nest) {
   BesideValues made;
-  for (const auto* compute : all_statements<Compute>(nest.body)) {
-    made.masks |= !compute->masks.empty();
-    if (is_product(compute)) continue;
-    for (const auto& [access, id] : compute->reads) {
-      if (!nest.is_input(id)) continue;
-      made.folds_tiles |= compute->column.fold != nullptr;
-      made.reads_tiles |= is_matrix(id);
-    }
-  }
   made.saves_in_loops = saves_anew(nest);
   made.strides =
       std::ranges::any_of(nest.inputs, [&](ArrayId input) { return nest.scratch.at(input).wires.size() > 2; });
@@ -101,7 +90,11 @@ LaneRegisters::Column LaneRegisters::column(Held held) const {
 std::int64_t LaneRegisters::registers(const RowDivision& warpgroup, Order order) const {
   std::int64_t most = 0;
   for (const auto& column : columns_) most = std::max(most, values(column, warpgroup, order));
-  return most + registers_beside(beside_values(mainloop_, warpgroup.warps * warpgroup.warpgroups > 1), most);
+  const auto& nest = *mainloop_.nest;
+  const auto is_matrix = [&](BufferId id) { return std::ranges::count_if(nest.at(id).extent, is_long) >= 2; };
+  auto beside = beside_values(mainloop_, warpgroup.warps * warpgroup.warpgroups > 1);
+  for (const auto& column : columns_) add_column(beside, nest, *column.held.compute, column.product, is_matrix);
+  return most + registers_beside(beside, most);
 }
 
 std::int64_t LaneRegisters::values(const Column& column, const RowDivision& warpgroup, Order order) const {
@@ -117,7 +110,9 @@ std::int64_t LaneRegisters::values(const Column& column, const RowDivision& warp
 // computed stay alive.
 std::vector<BufferId> LaneRegisters::sources(const Column& column) const {
   if (!column.product || mainloop_.issues_together()) return {};
-  const auto made = sources_.find(column.product->contraction->rows.buffer);
+  const auto& [rows, columns] = std::tie(column.product->contraction->rows, column.product->contraction->columns);
+  const bool of_columns = mainloop_.has_rows_first ? rows.staged : !columns.staged;
+  const auto made = sources_.find((of_columns ? columns : rows).buffer);
   if (made == sources_.end()) return {};
   auto all = made->second;
   std::erase_if(all, [&](BufferId id) { return contains(column.held.buffers, id); });

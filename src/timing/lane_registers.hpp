@@ -19,10 +19,20 @@ struct RowDivision {
   std::int64_t rows = 1, warps = 1, warpgroups = 1, held = 1;
 };
 
-// The properties of a nest's columns that need registers beyond their values. `is_product` says which columns run on
-// matrix units, and `is_matrix` which tiles have two dimensions.
-BesideValues beside_columns(const LoopNest&, const std::function<bool(const Compute*)>& is_product,
-                            const std::function<bool(BufferId)>& is_matrix);
+// Adds what a column needs beyond its values. `is_matrix` says which tiles have two dimensions.
+template <class IsMatrix>
+void add_column(BesideValues& made, const LoopNest& nest, const Compute& compute, bool is_product,
+                const IsMatrix& is_matrix) {
+  made.masks |= !compute.masks.empty();
+  if (is_product) return;
+  for (const auto& [access, id] : compute.reads) {
+    if (!nest.is_input(id)) continue;
+    made.folds_tiles |= compute.column.fold != nullptr;
+    made.reads_tiles |= is_matrix(id);
+  }
+}
+// What a nest needs beyond the values of its columns.
+BesideValues beside_values(const LoopNest&);
 // The registers of the arrays that are held while a column runs.
 template <class RegistersOf>
 std::int64_t registers_of_held(const Held& held, const RegistersOf& registers_of) {

@@ -37,6 +37,25 @@ output Y
                      carried);
 }
 
+// The same with what was there before the first chunk.
+constexpr const char* begun = R"(diagram begun
+axis h = 2; axis c = 6; axis b = 6; axis i = 16; axis j = 16; axis d = 64; axis e = 64
+input Q: f16[h, c, i, d]; input K: f16[h, b, j, d]; input V: f16[h, b, j, e]; input Z: f32[h, d, e]
+S: f32[h, c, d, e] = sum[j](K[h, c, j, d] * V[h, c, j, e])
+P: f32[h, c, d, e] = where(h > 0, Z[h, d, e], 0) + sum[b](where(b < c, S[h, b, d, e], 0))
+Y: f16[h, c, i, e] = where(c > 0, sum[d](Q[h, c, i, d] * P[h, c, d, e]), 0)
+output Y
+)";
+// Extremes of positions that are taken in order, with one from before the first.
+constexpr const char* extreme = R"(diagram extreme
+axis r = 5; axis c = 9; axis b = 9; axis j = 8
+input A: f32[r, c, j]; input Z: f32[r]
+M: f32[r, c] = max[j](A[r, c, j])
+B: f32[r, c] = max(max[b](where(b < c, M[r, b], -inf)), Z[r])
+Y: f32[r, c, j] = A[r, c, j] - B[r, c]
+output Y
+)";
+
 // Chunks that one kernel takes in order; what it carries is kept relative to a maximum.
 constexpr const char* decaying = R"(diagram decaying
 axis r = 3; axis c = 9; axis b = 9; axis i = 16; axis j = 16
@@ -59,7 +78,21 @@ std::vector<Case> all() {
           {"columns_f8", chained("f8e4m3", "f8e4m3"), {by_columns}, chain},
           {"columns_tf32", chained("tf32", "tf32"), {by_columns}, chain},
           {"in_order_f16", in_order("f16"), {one_after_another}, chunks},
-          {"in_order_in_parts", in_order("f32"), {one_after_another}, chunks}};
+          {"in_order_in_parts", in_order("f32"), {one_after_another}, chunks},
+          {"begun", begun, {one_after_another}, chunks}};
+}
+
+// Runs the reference kernels at all sizes. Other sizes are refused, since positions are taken in order together.
+void emulate_in_order(const Case& given, const std::string& refused) {
+  const auto planned = plan(given);
+  const auto code = emit_cuda(planned.diagram, planned.plan, planned.hardware, CudaPath::reference);
+  const auto folder = emulate::build(given.name, planned.diagram, code.files);
+  for (const auto& sizes : given.run_sizes) {
+    const auto ran = emulate::harness(folder, sizes);
+    CAPTURE(sizes, ran.output);
+    CHECK(ran.status == 0);
+  }
+  CHECK(emulate::harness(folder, refused).status != 0);
 }
 
 }  // namespace
@@ -71,14 +104,10 @@ TEST_CASE("warps multiply columns that they computed and move what the model say
 }
 
 TEST_CASE("threads keep what they carry from position to position relative to a maximum", "[emulated]") {
-  const Case given{"decaying", decaying, {"group r 1, stream c 1 at smem"}, {"", "r=2 c=4 b=4 i=5 j=5"}};
-  const auto planned = plan(given);
-  const auto code = emit_cuda(planned.diagram, planned.plan, planned.hardware, CudaPath::reference);
-  const auto folder = emulate::build(given.name, planned.diagram, code.files);
-  for (const auto& sizes : given.run_sizes) {
-    const auto ran = emulate::harness(folder, sizes);
-    CAPTURE(sizes, ran.output);
-    CHECK(ran.status == 0);
-  }
-  CHECK(emulate::harness(folder, "r=2 c=4 b=3 i=5 j=5").status != 0);  // positions are taken in order together
+  emulate_in_order({"decaying", decaying, {"group r 1, stream c 1 at smem"}, {"", "r=2 c=4 b=4 i=5 j=5"}},
+                   "r=2 c=4 b=3 i=5 j=5");
+}
+
+TEST_CASE("threads begin with what was there before the first position", "[emulated]") {
+  emulate_in_order({"extreme", extreme, {"group r 1, stream c 1 at smem"}, {"", "r=3 c=4 b=4 j=5"}}, "r=3 c=4 b=3 j=5");
 }

@@ -92,6 +92,9 @@ const std::string separable[] = {
     "Y[r, t] = sum[x](where(x <= t and B[r, t] > 0, A[r, x] * sum[d](K[r, x, d] * Q[r, t, d]), 0))",
     "Y[r, t] = sum[x](where(x < t and M[r, x], A[r, x] * exp(B[r, t] - A[r, x]), 0))",
     "C[r, t] = sum[x](where(x <= t, A[r, x], 0)); Y[r] = sum[t](C[r, t] * B[r, t])",
+    "Y[r, t] = sum[x](where(x <= t, exp(A[r, x] - max[x](where(x <= t, A[r, x], -inf))), 0))",
+    "Y[r, t] = sum[x](where(x < t, A[r, x] * max[x](where(x >= t, A[r, x] + B[r, t], -inf)), 0))",
+    "Y[r, t] = sum[x](where(x <= t, A[r, x] * max[x](A[r, x] * B[r, t]), 0))",
 };
 
 }  // namespace
@@ -297,4 +300,37 @@ TEST_CASE("positions are taken in order only where all others count nothing") {
   CHECK_FALSE(in_order("sum[b](where(b <= c, S[b], 0))"));
   CHECK_FALSE(in_order("sum[b](where(b > c, S[b], 0))"));
   CHECK_FALSE(in_order("sum[b](where(b < c, S[b] * Q[c], 0))"));
+}
+
+TEST_CASE("what is carried begins with what is the same at every position") {
+  const auto begins_with = [](const std::string& read, const std::string& more = "") {
+    const auto diagram = read_text(
+        "diagram o\naxis c = 6; axis b = 6; axis j = 2\ninput A: f32[c, j]; input Q: f32[c]; input Z: f32[]\n"
+        "S[c] = sum[j](A[c, j])\nP: f32[c] = " +
+        read + "\nY[c] = Q[c] * P[c]" + more + "\noutput Y\n");
+    std::vector<StatementId> all;
+    for (std::uint32_t i = 0; i < diagram.statements.size(); ++i) all.push_back({i});
+    const auto made = derive(diagram, all);
+    for (const auto& verdict : made.verdicts)
+      if (const auto* stream = std::get_if<Streamable>(&verdict.stream); stream && stream->in_order)
+        return to_text(stream->scratch, stream->init.front());
+    return std::string("not in order");
+  };
+  const std::string sum = "sum[b](where(b < c, S[b], 0))", most = "max[b](where(b < c, S[b], -inf))";
+  CHECK(begins_with(sum) == "P2 = 0");
+  CHECK(begins_with(sum + " + Z[]") == "P2 = Z");
+  CHECK(begins_with("2 * Z[] + " + sum) == "P2 = 2 * Z");
+  CHECK(begins_with("max(" + most + ", Z[])") == "P2 = Z");
+  CHECK(begins_with("max(" + sum + ", Z[])") == "P2 = 0");       // another operation
+  CHECK(begins_with(sum + " + Q[c]") == "P2 = 0");               // another value at each position
+  CHECK(begins_with(sum + " + sum[j](A[c, j])") == "P2 = 0");    // made by each piece
+  CHECK(begins_with(sum + " + Z[]", "\noutput P") == "P2 = 0");  // needed as it is
+}
+
+TEST_CASE("kernels that take chunks in order have the registers that were planned", "[cli]") {
+  const test::Folder folder;
+  const auto ran = test::run_cli({"emit", "cuda", test::example("causal_linear_attention"), "--target", "h100-sxm5",
+                                  "--chunks", "32", "-o", folder / "out"});
+  CHECK(ran.code == exit_done);
+  CHECK(ran.err.find("a thread would need") == std::string::npos);
 }

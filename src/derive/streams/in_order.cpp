@@ -9,6 +9,7 @@
 
 #include "derive/algebra/trial.hpp"
 #include "derive/prefixes/prefix.hpp"
+#include "derive/streams/begun.hpp"
 #include "derive/trace.hpp"
 #include "diagram/contains.hpp"
 #include "diagram/index.hpp"
@@ -265,6 +266,7 @@ class InOrder {
     append(to.absorb, before.programs.piece), append(to.absorb, before.programs.absorb);
     for (auto& column : to.absorb) sum_at_once(column, to, needed);
     append(to.init, before.programs.init), append(to.state, before.programs.state);
+    for (const auto& [array, state] : prefixes_) begin_with_what_is_before(scratch_, to, state, wire_, needed);
     put_first(now, before.before), append(now.before, before.before);
     append(to.trace, trace_), append(to.trace, before.programs.trace);
     append(to.notes, before.programs.notes);

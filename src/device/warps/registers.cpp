@@ -85,8 +85,9 @@ std::int64_t registers_of_compiler(const Lowered& lowered, const WarpNest& found
     const auto tile = found.tiles.find(lowered.staged(id));
     return tile != found.tiles.end() && tile->second.row;
   };
-  auto does = beside_columns(
-      *lowered.nest, [&](const Compute* compute) { return found.product(compute) != nullptr; }, is_matrix);
+  auto does = beside_values(*lowered.nest);
+  for (const auto& place : lowered.computes)
+    add_column(does, *lowered.nest, *place.step, found.product(place.step) != nullptr, is_matrix);
   does.by_warpgroups = lowered.by_warpgroups();
   for (const auto& product : found.products) {
     does.one_by_one |= product.rows.one_by_one || product.columns.one_by_one;

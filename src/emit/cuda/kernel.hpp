@@ -23,7 +23,7 @@ struct CudaTarget {
   std::int64_t shared_alignment;
 };
 
-// The function of a distributed nest as a printer prints it, with so many warps in a block.
+// Prints the function of a kernel whose nest was distributed to blocks of `warps` warps.
 template <class Printer, class Nest>
 CudaKernel printed_by(const Nest& nest, const CudaTarget& target, const std::string& name, int warps) {
   ThreadedKernel threaded{.nest = *nest.nest,

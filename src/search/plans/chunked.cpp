@@ -99,11 +99,22 @@ class Chunked {
     if (const auto second = runner_up(first)) divide(another.emplace(planned(*second, as_good_divided(found.plan))));
     divide(found);
     if (another && worth(another->plan, goal_) < worth(found.plan, goal_)) found = std::move(*another);
-    for (const auto by : groups())
-      if (!is_possible(by) || !is_better(by, found)) break;
+    for (const std::int64_t positions : {1024, 2048})
+      if (!any_better(positions, found)) break;
     // Other chunk sizes were tried, but not searched to the end.
     if (!found.plan.prefixes.empty()) found.plan.optimal = false, found.plan.gap.reset();
     return found;
+  }
+  // Tries short chunks, which one kernel processes in order. Their groups are short enough that most axes have several.
+  // A trial would not find that kernel.
+  bool any_better(std::int64_t positions, Planned& found) {
+    bool any = false;
+    for (const std::int64_t length : {16, 32}) {
+      const auto near = lengths_[near_to(length)];
+      const ChunkSizes by{near, positions / near};
+      any |= is_possible(by) && is_better(by, found);
+    }
+    return any;
   }
   bool is_better(ChunkSizes by, Planned& found) {
     auto another = planned(by, near(found.plan, undivided(patience_of_groups)));
@@ -140,17 +151,6 @@ class Chunked {
   std::size_t near_to(std::int64_t length) const {
     const auto at = static_cast<std::size_t>(std::ranges::lower_bound(lengths_, length) - lengths_.begin());
     return std::min(at, lengths_.size() - 1);
-  }
-  // Returns short chunks, which one kernel processes in order. Their groups are short enough that most axes have
-  // several. A trial would not find that kernel.
-  std::vector<ChunkSizes> groups() const {
-    std::vector<ChunkSizes> all;
-    for (const std::int64_t positions : {1024, 2048})
-      for (const std::int64_t length : {16, 32}) {
-        const auto near = lengths_[near_to(length)];
-        all.push_back({near, positions / near});
-      }
-    return all;
   }
   bool is_possible(ChunkSizes by) {
     if (by.of_group < 2) return false;
