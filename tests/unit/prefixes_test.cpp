@@ -306,7 +306,7 @@ TEST_CASE("what is carried begins with what is the same at every position") {
   const auto begins_with = [](const std::string& read, const std::string& more = "") {
     const auto diagram = read_text(
         "diagram o\naxis c = 6; axis b = 6; axis j = 2\ninput A: f32[c, j]; input Q: f32[c]; input Z: f32[]\n"
-        "S[c] = sum[j](A[c, j])\nP: f32[c] = " +
+        "S[c] = sum[j](A[c, j])\nG: f32[] = 3 * Z[]\nP: f32[c] = " +
         read + "\nY[c] = Q[c] * P[c]" + more + "\noutput Y\n");
     std::vector<StatementId> all;
     for (std::uint32_t i = 0; i < diagram.statements.size(); ++i) all.push_back({i});
@@ -324,6 +324,7 @@ TEST_CASE("what is carried begins with what is the same at every position") {
   CHECK(begins_with("max(" + sum + ", Z[])") == "P2 = 0");       // another operation
   CHECK(begins_with(sum + " + Q[c]") == "P2 = 0");               // another value at each position
   CHECK(begins_with(sum + " + sum[j](A[c, j])") == "P2 = 0");    // made by each piece
+  CHECK(begins_with(sum + " + G[]") != "P2 = G");                // made by this kernel
   CHECK(begins_with(sum + " + Z[]", "\noutput P") == "P2 = 0");  // needed as it is
 }
 

@@ -16,13 +16,13 @@ class Beginning {
   Beginning(Diagram& scratch, Streamable& all, ArrayId state, WireId wire)
       : scratch_(scratch), all_(all), state_(state), wire_(wire) {}
 
-  void run(const std::set<ArrayId>& needed) {
+  void run(const std::set<ArrayId>& needed, const std::set<ArrayId>& made) {
     const auto init = std::ranges::find(all_.init, state_, &Column::output);
     const auto update = std::ranges::find(all_.absorb, state_, &Column::output);
     const auto column = only_reader();
     if (!column || init == all_.init.end() || update == all_.absorb.end() || needed.contains(column->output)) return;
     const auto first = combined_with(*column, *update);
-    if (!first || is_made_here(*first)) return;
+    if (!first || contains(free_wires(scratch_, *first), wire_) || reads_any(*first, made)) return;
     all_.trace.push_back({Rule::prefix, column->output, column->value, whole(state_),
                           "the carried value begins with what is the same at every position"});
     init->value = *first;
@@ -56,11 +56,8 @@ class Beginning {
     if (arguments[0] == own) return arguments[1];
     return arguments[1] == own ? std::optional(arguments[0]) : std::nullopt;
   }
-  bool is_made_here(ExprId value) const {
-    const auto read = arrays_read(scratch_, value);
-    const auto makes = [&](const Column& column) { return contains(read, column.output); };
-    return contains(free_wires(scratch_, value), wire_) || std::ranges::any_of(all_.piece, makes) ||
-           std::ranges::any_of(all_.absorb, makes);
+  bool reads_any(ExprId value, const std::set<ArrayId>& made) const {
+    return std::ranges::any_of(arrays_read(scratch_, value), [&](ArrayId array) { return made.contains(array); });
   }
   // What reads the array reads the state, and nothing makes the array.
   void read_state(ArrayId array) {
@@ -82,8 +79,8 @@ class Beginning {
 }  // namespace
 
 void begin_with_what_is_before(Diagram& scratch, Streamable& all, ArrayId state, WireId wire,
-                               const std::set<ArrayId>& needed) {
-  Beginning(scratch, all, state, wire).run(needed);
+                               const std::set<ArrayId>& needed, const std::set<ArrayId>& made) {
+  Beginning(scratch, all, state, wire).run(needed, made);
 }
 
 }  // namespace napkin

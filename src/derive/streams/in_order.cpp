@@ -266,7 +266,8 @@ class InOrder {
     append(to.absorb, before.programs.piece), append(to.absorb, before.programs.absorb);
     for (auto& column : to.absorb) sum_at_once(column, to, needed);
     append(to.init, before.programs.init), append(to.state, before.programs.state);
-    for (const auto& [array, state] : prefixes_) begin_with_what_is_before(scratch_, to, state, wire_, needed);
+    const auto made = made_here(to, now.before, before.before);
+    for (const auto& [array, state] : prefixes_) begin_with_what_is_before(scratch_, to, state, wire_, needed, made);
     put_first(now, before.before), append(now.before, before.before);
     append(to.trace, trace_), append(to.trace, before.programs.trace);
     append(to.notes, before.programs.notes);
@@ -274,6 +275,14 @@ class InOrder {
     to.in_order = true, to.same_size = same_size_;
     name_rules(now, before);
     return now;
+  }
+  std::set<ArrayId> made_here(const Streamable& all, const std::vector<Column>& first,
+                              const std::vector<Column>& second) const {
+    std::set<ArrayId> made;
+    for (const auto& [array, column] : producer_) made.insert(array);
+    for (const auto* list : {&all.piece, &all.absorb, &all.finish, &first, &second})
+      for (const auto& column : *list) made.insert(column.output);
+    return made;
   }
   // Columns that are computed once and that pieces read move before the first piece, even if they come from the finish
   // list.
