@@ -45,7 +45,7 @@ struct Analysis {
   std::optional<std::string> by_hand{};   // text or name of the written plan; none if the plan was searched
   std::vector<std::size_t> written_to{};  // by kernel of a written plan: the deepest level with written labels
   std::vector<std::vector<std::size_t>> completed_levels{};  // by kernel of a written plan: levels the search split
-  std::size_t divisions_by_hand = 0;
+  std::size_t merging_by_hand = 0;                           // kernels of a written plan that merge parts
   double seconds = 0;               // duration of the search; 0 without `--timings`, so that output is reproducible
   std::optional<FoundPlan> plan{};  // how the diagram was cut into `kernels`; none for a written plan
   // Some axis has no size. Then only the closed forms of the kernels and the choice of split axes are valid, and no

@@ -67,15 +67,17 @@ struct Saved {
 };
 
 // A kernel with fewer blocks than cores (or a run of consecutive kernels, one of which has fewer), divided along a
-// streamed axis. The parts save their states, and the next kernel merges them.
+// streamed axis. The parts save their states, and the next kernels merge them.
 struct AxisDivision {
-  std::size_t kernel = 0;  // index into the plan; the merging kernel is the next
+  std::size_t kernel = 0;  // index into the plan
+  std::size_t merges = 1;  // kernels after it that merge: several if states that share nothing run faster apart
+  bool has(std::size_t k) const { return kernel <= k && k <= kernel + merges; }
   std::string axis;
   std::int64_t parts = 1;
   std::int64_t blocks_divided = 0, blocks = 0, cores = 0;  // blocks of the parts, and undivided
   double groups = 0;  // positions that groups could split without the division, computing nothing twice
   double time_undivided_s = 0, time_s = 0;
-  std::vector<std::string> statements{};  // of the two kernels, by their arrays before the division
+  std::vector<std::string> statements{};  // of these kernels, by their arrays before the division
   WireId wire{}, part{}, inside{};        // the axis, the index of a part, and the position in a part
 };
 

@@ -73,6 +73,14 @@ void add_searched_plan(const AnalysisRequest& request, Analysis& analysis) {
   if (analysis.goal.orders) take_rows(analysis);
 }
 
+// The number of kernels that merge the parts of others.
+std::size_t merging_kernels(const Analysis& analysis) {
+  if (!analysis.plan) return analysis.merging_by_hand;
+  std::size_t all = 0;
+  for (const auto& division : analysis.plan->divisions) all += division.merges;
+  return all;
+}
+
 void configure_kernels(Analysis& analysis) {
   for (std::size_t k = 0; k < analysis.kernels.size(); ++k) {
     const auto* shown = reported(analysis.kernels[k]);
@@ -104,8 +112,7 @@ std::optional<Analysis> analyze(const AnalysisRequest& request, Diagnostics& dia
     add_searched_plan(request, analysis);
   else if (!add_faster_by_hand(*request.plan, analysis, diagnostics))
     return std::nullopt;
-  const auto divisions = analysis.plan ? analysis.plan->divisions.size() : analysis.divisions_by_hand;
-  if (divisions + 1 == analysis.kernels.size())
+  if (merging_kernels(analysis) + 1 == analysis.kernels.size())
     analysis.shared = share(analysis.ordered, analysis.hardware, analysis.goal);
   configure_kernels(analysis);
   if (request.explore && fits(analysis))

@@ -190,9 +190,12 @@ class PlanByHand {
   }
   bool add_divided(const DividedPartition& divided, const ast::Partition& labels) {
     move_to(divided.diagram);
-    ++analysis_.divisions_by_hand;
     if (!add_kernel(derived(divided.parts), divided.partition, labels)) return false;
-    add_searched(derived(divided.merging), {});
+    const auto merging = search(derived(divided.merging), hardware(), analysis_.goal);
+    auto apart = split_into_rows(merging, diagram(), hardware(), analysis_.goal);
+    if (apart.empty()) apart.push_back(merging);
+    for (auto& found : apart) add_found(std::move(found), {});
+    analysis_.merging_by_hand += apart.size();
     return true;
   }
   // Kernels that are there become those of the new diagram, which has their statements too.
@@ -223,8 +226,10 @@ class PlanByHand {
   void add_searched(const SharedDerivation& derivation, const Partition& fixed) {
     auto goal = analysis_.goal;
     goal.fixed = fixed;
-    auto found = search(derivation, hardware(), goal);
-    if (fixed.splits.empty()) take_rows(found, hardware(), goal);
+    add_found(search(derivation, hardware(), goal), fixed);
+  }
+  void add_found(Found found, const Partition& fixed) {
+    if (fixed.splits.empty()) take_rows(found, hardware(), analysis_.goal);
     std::size_t deepest = 0;
     for (const auto& split : fixed.splits) deepest = std::max(deepest, split.level);
     analysis_.written_to.push_back(deepest);

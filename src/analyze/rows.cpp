@@ -47,44 +47,57 @@ std::vector<std::vector<StatementId>> unconnected(const Derivation& derivation, 
   return all;
 }
 
-// One kernel for each group of statements that shares no array with the others, if each then runs as rows over warps.
-// None if the kernel runs so as it is.
-std::vector<Found> split_into_rows(const Found& found, const Analysis& analysis) {
-  std::vector<Found> all;
-  const auto& derivation = *found.best.front().kernel.derivation;
-  if (analysis.hardware.cuda_capability() < 80 || has_rows(found.best.front(), analysis.hardware)) return all;
-  const auto groups = unconnected(derivation, analysis.diagram);
-  if (groups.size() < 2) return all;
-  for (const auto& group : groups) {
-    std::vector<ArrayId> outputs;
-    for (const auto id : group)
-      if (const auto made = analysis.diagram.at(id).output; std::ranges::count(derivation.outputs, made) > 0)
-        outputs.push_back(made);
-    auto apart = search(std::make_shared<const Derivation>(derive(analysis.diagram, group, outputs)), analysis.hardware,
-                        analysis.goal);
-    if (apart.best.empty() || !has_rows(apart.best.front(), analysis.hardware)) return {};
-    all.push_back(std::move(apart));
-  }
-  return all;
+// Kernel k, which is not that of the parts, has become several, `more` of them new.
+void follow(AxisDivision& division, std::size_t k, std::size_t more) {
+  if (division.kernel > k) division.kernel += more;
+  if (division.has(k)) division.merges += more;
 }
 
-// Splits kernels into such kernels.
+// Replaces kernels, other than those of parts, by those that they are split into.
 void split_kernels(Analysis& analysis) {
   auto& plan = *analysis.plan;
   for (std::size_t k = 0; k < analysis.kernels.size(); ++k) {
-    auto apart = split_into_rows(analysis.kernels[k], analysis);
+    if (std::ranges::count(plan.divisions, k, &AxisDivision::kernel) > 0) continue;
+    auto apart = split_into_rows(analysis.kernels[k], analysis.diagram, analysis.hardware, analysis.goal);
     if (apart.empty()) continue;
     const auto more = apart.size() - 1;
     std::erase_if(plan.saved, [&](const Saved& saved) { return saved.kernel == k; });
     for (auto& saved : plan.saved) saved.kernel += saved.kernel > k ? more : 0;
-    for (auto& division : plan.divisions) division.kernel += division.kernel > k ? more : 0;
+    for (auto& division : plan.divisions) follow(division, k, more);
     const auto at = analysis.kernels.erase(analysis.kernels.begin() + static_cast<std::ptrdiff_t>(k));
     analysis.kernels.insert(at, std::make_move_iterator(apart.begin()), std::make_move_iterator(apart.end()));
     k += more;
   }
 }
 
+double seconds(const AxisDivision& division, const std::vector<KernelCost>& costs) {
+  double all = 0;
+  for (std::size_t k = 0; k < costs.size(); ++k)
+    if (division.has(k)) all += costs[k].time_s.value_or(0);
+  return all;
+}
+
 }  // namespace
+
+std::vector<Found> split_into_rows(const Found& found, const Diagram& diagram, const Hardware& hardware,
+                                   const Goal& goal) {
+  std::vector<Found> all;
+  if (goal.objective != Objective::time || goal.model != Model::machine || found.best.empty()) return all;
+  const auto& derivation = *found.best.front().kernel.derivation;
+  if (hardware.cuda_capability() < 80 || has_rows(found.best.front(), hardware)) return all;
+  const auto groups = unconnected(derivation, diagram);
+  if (groups.size() < 2) return all;
+  for (const auto& group : groups) {
+    std::vector<ArrayId> outputs;
+    for (const auto id : group)
+      if (const auto made = diagram.at(id).output; std::ranges::count(derivation.outputs, made) > 0)
+        outputs.push_back(made);
+    auto apart = search(std::make_shared<const Derivation>(derive(diagram, group, outputs)), hardware, goal);
+    if (apart.best.empty() || !has_rows(apart.best.front(), hardware)) return {};
+    all.push_back(std::move(apart));
+  }
+  return all;
+}
 
 void take_rows(Found& found, const Hardware& hardware, const Goal& goal) {
   if (found.best.empty() || goal.objective != Objective::time || goal.model != Model::machine) return;
@@ -99,12 +112,13 @@ void take_rows(Analysis& analysis) {
   auto& plan = *analysis.plan;
   const auto before = plan.cost.time_s;
   if (plan.plan.kernels.size() != analysis.kernels.size() || !before) return;
-  if (analysis.goal.objective == Objective::time && analysis.goal.model == Model::machine) split_kernels(analysis);
+  split_kernels(analysis);
   std::vector<KernelCost> costs;
   for (auto& found : analysis.kernels) {
     take_rows(found, analysis.hardware, analysis.goal);
     costs.push_back(found.best.front().cost);
   }
+  for (auto& division : plan.divisions) division.time_s = seconds(division, costs);
   plan.plan.kernels = plan_of(analysis).kernels;
   plan.cost = total(std::move(costs));
   if (*plan.cost.time_s <= *before * (1 + noticeable)) return;

@@ -12,11 +12,10 @@ namespace {
 
 constexpr std::chrono::milliseconds hint_patience{50};
 
-// The statements of a kernel as written. A kernel of parts, and the kernel that merges them, both have those of the
-// whole.
+// The statements of a kernel as written. A kernel of parts, and those that merge them, have those of the whole.
 std::vector<std::string> statements_of(const FoundPlan& found, std::size_t k) {
   for (const auto& division : found.divisions)
-    if (division.kernel == k || division.kernel + 1 == k) return division.statements;
+    if (division.has(k)) return division.statements;
   std::vector<std::string> names;
   const auto& derivation = *found.plan.kernels[k].derivation;
   for (const auto id : derivation.statements)

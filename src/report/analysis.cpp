@@ -183,11 +183,21 @@ Charted charted(const Analysis& analysis) {
   return made;
 }
 
+// The statements of a division whose parts one of its kernels merges, as written.
+std::vector<std::string> merged_by(const Analysis& analysis, const AxisDivision& division, std::size_t kernel) {
+  const auto* shown = reported(analysis.kernels.at(kernel));
+  auto names = division.statements;
+  if (division.merges == 1 || !shown) return names;
+  const auto here = statement_names(*shown->kernel.derivation);
+  std::erase_if(names, [&](const std::string& name) { return std::ranges::count(here, name) == 0; });
+  return names;
+}
+
 std::string kernel_name(const Analysis& analysis, std::size_t kernel) {
   if (analysis.plan)
     for (const auto& division : analysis.plan->divisions) {
       if (division.kernel == kernel) return join(division.statements) + " (parts)";
-      if (division.kernel + 1 == kernel) return join(division.statements) + " (merge)";
+      if (division.has(kernel)) return join(merged_by(analysis, division, kernel)) + " (merge)";
     }
   const auto* shown = reported(analysis.kernels.at(kernel));
   return shown ? join(statement_names(*shown->kernel.derivation)) : "";

@@ -23,7 +23,7 @@ Document comparison_document(const Comparison&);
 Document comparison_page(const Comparison&, const std::vector<Analysis>& rows);
 std::string json_text(const Analysis&);  // napkin.analysis/1
 
-// "S, P, O"; for the two kernels of a division, whose statements are not in the file, "S, P, O (parts)" and "S, P, O
+// "S, P, O"; for the kernels of a division, whose statements are not in the file, "S, P, O (parts)" and "S, P, O
 // (merge)".
 std::string kernel_name(const Analysis&, std::size_t kernel);
 std::vector<std::string> kernel_names(const Analysis&);  // of the chosen kernels

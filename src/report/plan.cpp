@@ -30,10 +30,13 @@ std::int64_t moved_by(const Cost& cost) {
 }
 
 std::string why(const AxisDivision& division) {
+  const bool one = division.merges == 1;
   return fmt::format(
-      "{} parts run in parallel and a second kernel merges them: {} blocks for {} cores, and {} for both kernels; "
-      "undivided, {}, and the kernel takes {}",
-      division.parts, division.blocks_divided, division.cores, lasting(division.time_s),
+      "{} parts run in parallel and {} them: {} blocks for {} cores, and {} for {} kernels; undivided, {}, and the "
+      "kernel takes {}",
+      division.parts, one ? "a second kernel merges" : fmt::format("{} kernels merge", division.merges),
+      division.blocks_divided, division.cores, lasting(division.time_s),
+      one ? "both" : fmt::format("these {}", division.merges + 1),
       division.groups < static_cast<double>(division.cores)
           ? fmt::format("the grouped axes have {} positions", counted(division.groups))
           : fmt::format("there are {} blocks", division.blocks),
@@ -133,8 +136,7 @@ std::optional<Partition> undivided(Partition partition, const AxisDivision& divi
 
 namespace {
 
-// The labels of a kernel in the names of the file. Labels of a divided kernel also cover the kernel that merges its
-// parts.
+// The labels of a kernel in the names of the file. Labels of a divided kernel also cover those that merge its parts.
 std::optional<std::string> labels_of(const FoundPlan& plan, std::size_t k, const Hardware& hardware) {
   const auto& kernel = plan.plan.kernels[k];
   const auto* division = division_at(plan, k);
@@ -164,14 +166,15 @@ std::optional<std::string> as_partition(const Analysis& analysis) {
     const auto labels = labels_of(*analysis.plan, k, analysis.hardware);
     if (!labels) return std::nullopt;
     kernels.push_back(*labels);
-    if (division_at(*analysis.plan, k)) ++k;
+    if (const auto* division = division_at(*analysis.plan, k)) k += division->merges;
   }
   return fmt::format("{}", fmt::join(kernels, " | "));
 }
 
 std::optional<std::string> as_partition(const Analysis& analysis, std::size_t kernel) {
   if (!has_text(analysis)) return std::nullopt;
-  if (kernel > 0 && division_at(*analysis.plan, kernel - 1)) --kernel;
+  for (const auto& division : analysis.plan->divisions)
+    if (division.has(kernel)) kernel = division.kernel;
   return labels_of(*analysis.plan, kernel, analysis.hardware);
 }
 
@@ -279,6 +282,7 @@ Json divisions_json(const Analysis& analysis) {
   if (!analysis.plan) return all;
   for (const auto& division : analysis.plan->divisions)
     all.push_back({{"kernel", division.kernel},
+                   {"merging_kernels", division.merges},
                    {"axis", division.axis},
                    {"parts", division.parts},
                    {"undivided_blocks", division.blocks},

@@ -67,9 +67,11 @@ void list_pieces(Rows& rows, const Page& page) {
 void list_divisions(Rows& rows, const Page& page) {
   for (const auto& one : page.divisions)
     if (one.time_undivided_s)
-      rows.push_back({fmt::format("{} undivided", one.axis),
-                      fmt::format("{} instead of {}: {} parts fill the {}s, one more kernel merges them",
-                                  lasting(one.time_undivided_s), lasting(one.time_s), one.parts, page.core)});
+      rows.push_back(
+          {fmt::format("{} undivided", one.axis),
+           fmt::format("{} instead of {}: {} parts fill the {}s, {} more {} them", lasting(one.time_undivided_s),
+                       lasting(one.time_s), one.parts, page.core, one.merges == 1 ? "one" : std::to_string(one.merges),
+                       one.merges == 1 ? "kernel merges" : "kernels merge")});
 }
 
 void list_doubled(Rows& rows, const Page& page) {

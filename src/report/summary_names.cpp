@@ -88,7 +88,7 @@ void tell_as_written(KernelSummary& kernel, const Analysis& analysis, std::size_
                      const std::vector<MatrixProduct>& written) {
   if (!analysis.plan) return;
   for (const auto& division : analysis.plan->divisions) {
-    if (division.kernel != k && division.kernel + 1 != k) continue;
+    if (!division.has(k)) continue;
     name_pieces(kernel, divided(analysis.diagram, division));
     for (auto& crossing : kernel.traffic)
       for (auto& array : crossing.arrays) array.array = array_words(analysis.ordered, array.array, division);

@@ -47,7 +47,7 @@ BesideValues beside_values(const Mainloop& mainloop, bool several_warps) {
   mainloop.each([&](const MainloopOperation& column) {
     made.one_by_one |=
         std::ranges::any_of(column.factors, [](const Factor& factor) { return factor.operand.one_by_one; });
-    if (!column.contraction || column.contraction->rows.staged) return;
+    if (!column.contraction || (column.contraction->rows.staged && column.contraction->columns.staged)) return;
     made.follows = true;
     made.exchanges |= mainloop.exchanges_bytes(*column.contraction);
     made.widens |= widens(mainloop, column);

@@ -197,7 +197,10 @@ def check(options, example, machine):
         plan, code, notes = json.loads(forms[0]), *forms[1:]
     found, compared = differences(name, plan, code)
     found += [line for line in notes.splitlines() if CHANGED.search(line)]
-    return found + given_back(options, example, machine, plan), compared
+    try:
+        return found + given_back(options, example, machine, plan), compared
+    except RuntimeError as error:  # the text is refused
+        return found + [str(error)], compared
 
 
 def main():

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <random>
@@ -291,6 +292,37 @@ TEST_CASE("the text of a plan with scaled operands is that plan, also if orders 
   const auto wrong = by("As: group m 1, k 64 at smem | Cz: group m 64, n 64 at smem");
   CHECK(wrong.err.find("no statement `Cz`") != std::string::npos);
   CHECK(wrong.err.find("no statement `As`") == std::string::npos);
+}
+
+TEST_CASE("parts of arrays that share nothing are merged by a kernel each, which the text of the plan leaves out") {
+  Folder folder;
+  const auto file = folder.write("d.nap",
+                                 "diagram d\naxis q = 32768; axis x = 256; axis d = 128; axis e = 128\n"
+                                 "input P: f16[q, x]; input Q: f16[q, d]; input O: f16[q, e]\n"
+                                 "A: f16[x, d] = sum[q](P[q, x] * Q[q, d])\nB: f16[x, e] = sum[q](P[q, x] * O[q, e])\n"
+                                 "output A; output B\n");
+  const auto json = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words{"analyze", file, "--target", "a100-sxm4-80", "--format", "json"};
+    words.insert(words.end(), more.begin(), more.end());
+    const auto ran = run_cli(words);
+    REQUIRE(ran.code == exit_done);
+    return nlohmann::json::parse(ran.out);
+  };
+  const auto plan = json({});
+  REQUIRE(plan["kernels"].size() == 3);
+  const auto& division = plan["divisions"].at(0);
+  CHECK(division["merging_kernels"] == 2);
+  const double of_both = division["time_s"], of_all = plan["totals"]["time_s"];
+  CHECK(std::abs(of_both - of_all) < 1e-9 * of_all);
+  const std::string text = plan["partition"];
+  CHECK(text.find("A, B: group q ") == 0);
+  CHECK(text.find('|') == text.npos);
+  const auto again = json({"--partition", text});
+  CHECK(again["kernels"].size() == 3);
+  CHECK(again["totals"]["time_s"] == plan["totals"]["time_s"]);
+  const auto page = run_cli({"analyze", file, "--target", "a100-sxm4-80"}).out;
+  for (const auto* words : {"1 A, B (parts)", "2 A (merge)", "3 B (merge)", "2 more kernels merge them"})
+    CHECK(page.find(words) != page.npos);
 }
 
 TEST_CASE("a division may fuse a part of one kernel with another kernel", "[long]") {

@@ -130,8 +130,7 @@ class Division {
     return all;
   }
   bool is_divided(std::size_t k) const {
-    return std::ranges::any_of(found_.divisions,
-                               [&](const AxisDivision& one) { return one.kernel == k || one.kernel + 1 == k; });
+    return std::ranges::any_of(found_.divisions, [&](const AxisDivision& one) { return one.has(k); });
   }
   bool shares_statements(const Run& run) const {
     const auto mine = statements(run);
