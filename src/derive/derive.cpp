@@ -78,11 +78,11 @@ std::optional<ExprId> read_elsewhere(const Derivation& derivation, ExprId id, Wi
 }
 
 // Groups run in parallel and cannot wait for earlier ones.
-std::optional<Refused> refused_in_order(const Derivation& derivation, const std::variant<Streamable, Refused>& stream) {
+std::optional<Refused> refused_in_order(const std::variant<Streamable, Refused>& stream) {
   const auto* programs = std::get_if<Streamable>(&stream);
   if (!programs || !programs->in_order) return std::nullopt;
   const auto step = std::ranges::find(programs->trace, Rule::prefix, &Rewriting::rule);
-  const auto& array = derivation.scratch.at(step->array);
+  const auto& array = programs->scratch.at(step->array);  // which the stream may have added
   return Refused{fmt::format("`{}` reduces what lies before each position: every group would need what those before it "
                              "have left",
                              array.name),
@@ -94,7 +94,7 @@ std::variant<Groupable, Refused> group_verdict(const Derivation& derivation, Wir
   const auto& scratch = derivation.scratch;
   const auto& name = scratch.at(wire).name;
   Groupable verdict;
-  if (const auto refused = refused_in_order(derivation, stream)) return *refused;
+  if (const auto refused = refused_in_order(stream)) return *refused;
   if (const auto* fold = folding(derivation, wire)) {
     const auto& folded = scratch.at(fold->output).name;
     const auto span = scratch.at(fold->value).span;
@@ -149,7 +149,7 @@ std::variant<Streamable, Refused> stream_verdict(const Derivation& derivation, W
   settle_names(scratch, derivation.file_arrays, first_uses(used));
   // A state may have the same name as its sum; then the step would show nothing.
   std::erase_if(programs.trace, [&](const Rewriting& step) {
-    return to_short_text(scratch, step.before) == to_short_text(scratch, step.after);
+    return step.rule != Rule::prefix && to_short_text(scratch, step.before) == to_short_text(scratch, step.after);
   });
   programs.scratch = std::move(scratch);
   return std::move(programs);

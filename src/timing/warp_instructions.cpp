@@ -39,6 +39,7 @@ Copying copying(const Mainloop& mainloop, BufferId id) {
   const auto& array = mainloop.diagram().at(buffer.array);
   if (array.packed) return of_packed;
   if (buffer.extent.size() > 1 && buffer.extent.back() == 1) return {row(buffer.type).bytes, of_single_number, 4};
+  if (buffer.at.empty()) return {row(buffer.type).bytes, of_single_number, 4};  // a number without axes
   const auto aligned = tile_alignment(*mainloop.nest, buffer, buffer.at.size() - 1);
   return aligned < least_copy ? of_chunks : Copying{aligned};
 }

@@ -78,14 +78,28 @@ class Drawing:
             "exp((%s + %s) / 2)" % (self.input("G1", ["r", "t"]), self.input("H1", ["r", "x"])),
             "exp(L[r, t] - L[r, x])"])
 
-    def product(self):
-        factors = [self.of_x()]
+    def nested(self, edge):
+        """A factor that reduces x by itself: over the same positions, over others, or over all."""
+        of_x, kind = self.of_x(), self.rng.random()
+        if kind < 0.4:
+            return "exp(%s - max[x](where(%s, %s, -inf)))" % (of_x, edge, of_x)
+        if kind > 0.8:
+            return self.rng.choice(["tanh(sum[x](%s))", "exp({0} - max[x](%s))".format(of_x), "softmax[x](%s)"]) % of_x
+        over = ["tanh(max[x](where(%s, %s, -inf)))", "tanh(sum[x](where(%s, %s, 0)))"]
+        if " and " not in edge:  # over nothing this is no number, by which nothing must be multiplied
+            over.append("tanh(logsumexp[x](where(%s, %s, -inf)))")
+        return self.rng.choice(over) % (self.rng.choice(EDGES), of_x)
+
+    def product(self, edge):
+        factors, nested = [self.of_x()], self.nested(edge) if self.rng.random() < 0.15 else ""
+        factors += [nested] if nested else []
         if self.rng.random() < 0.5:
             factors.append(self.of_t())
-        if self.rng.random() < 0.4:
+        faded = "exp(" not in nested  # exponents of several factors become one, which has their digits together
+        if faded and self.rng.random() < 0.4:
             factors.append(self.decay())
         if self.rng.random() < 0.5:
-            inner = [self.of_t(["d"]), self.of_x(["d"])] + ([self.decay(["d"])] if self.rng.random() < 0.4 else [])
+            inner = [self.of_t(["d"]), self.of_x(["d"])] + ([self.decay(["d"])] if faded and self.rng.random() < 0.4 else [])
             self.rng.shuffle(inner)
             factors.append("sum[d](%s)" % " * ".join(inner))
         self.rng.shuffle(factors)
@@ -97,8 +111,8 @@ class Drawing:
     def value(self):
         kind = self.rng.random()
         if kind < 0.6:
-            behind = " * " + self.input("V", ["r", "x", "e"]) if self.rng.random() < 0.4 else ""
-            return "sum[x](where(%s, %s, 0)%s)" % (self.edge(), self.product(), behind), ["e"] if behind else []
+            behind, edge = " * " + self.input("V", ["r", "x", "e"]) if self.rng.random() < 0.4 else "", self.edge()
+            return "sum[x](where(%s, %s, 0)%s)" % (edge, self.product(edge), behind), ["e"] if behind else []
         if kind < 0.75:
             name, none = self.rng.choice([("max", "-inf"), ("min", "inf")])
             inside = self.rng.choice(["%s", "%s + " + self.of_t(), "2 * %s - " + self.of_t()]) % self.of_x()

@@ -61,3 +61,37 @@ TEST_CASE("what is carried already tells whether a condition held") {
   CHECK(finished("Y[q] = sum[x](where(M[q, x], A[q, x] / sum[x](W[q, x]), W[q, x] / sum[x](W[q, x])))") ==
         "l Y | Y = Y / l");
 }
+
+namespace {
+
+// What a piece adds to the state of Y.
+std::string added(const std::string& value) {
+  const auto diagram = read_text(
+      "diagram t\naxis q = 8; axis x = 8\n"
+      "input A: f32[q, x]\ninput W: f32[q, x]\ninput M: bool[q, x]\nP[q, x] = softmax[x](A[q, x])\nY[q] = sum[x](" +
+      value + ")\noutput Y\n");
+  const auto derivation = derived(diagram);
+  const auto& stream = std::get<Streamable>(derivation->find(*find_wire(diagram, "x"))->stream);
+  std::string all;
+  for (const auto& column : stream.absorb) all += to_text(stream.scratch, column) + "\n";
+  return all;
+}
+bool adds(const std::string& value, const std::string& what) { return added(value).find(what) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("an exponential that a mask makes zero is multiplied only by what is finite") {
+  CHECK(adds("where(M[q, x], P[q, x] * W[q, x], 0)", "sum[x](W * exp(where(M, A, -inf) - "));
+  CHECK(adds("where(M[q, x], P[q, x] * tanh(W[q, x]), 0)", "tanh(W) * exp(where(M, A, -inf) - "));
+  for (const auto* factor : {"* log(W[q, x])", "/ W[q, x]", "* rsqrt(W[q, x])"}) {
+    CAPTURE(factor);
+    CHECK(adds(std::string("where(M[q, x], P[q, x] ") + factor + ", 0)", "where(M, "));
+    CHECK(adds(std::string("where(W[q, x] > 0, P[q, x] ") + factor + ", 0)", " exp(where("));
+    const auto guarded = added(std::string("where(M[q, x], P[q, x] ") + factor + ", 0)");
+    CHECK((guarded.find("where(M, log(W), 0)") != guarded.npos || guarded.find("where(M, 1 / W, 0)") != guarded.npos ||
+           guarded.find("where(M, rsqrt(W), 0)") != guarded.npos));
+    // Each x counts for some q, where the file uses the factor as it is.
+    CHECK(adds(std::string("where(x <= q, P[q, x] ") + factor + ", 0)", "exp(where(x <= q, A, -inf) - "));
+    CHECK_FALSE(adds(std::string("where(x <= q, P[q, x] ") + factor + ", 0)", ", 0)"));
+  }
+}

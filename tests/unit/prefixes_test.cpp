@@ -2,6 +2,7 @@
 // come apart.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "diagram/assume.hpp"
@@ -95,6 +96,12 @@ const std::string separable[] = {
     "Y[r, t] = sum[x](where(x <= t, exp(A[r, x] - max[x](where(x <= t, A[r, x], -inf))), 0))",
     "Y[r, t] = sum[x](where(x < t, A[r, x] * max[x](where(x >= t, A[r, x] + B[r, t], -inf)), 0))",
     "Y[r, t] = sum[x](where(x <= t, A[r, x] * max[x](A[r, x] * B[r, t]), 0))",
+    // What is of t is no number where nothing counts.
+    "Y[r, t] = sum[x](where(x <= t and A[r, x] > 9, exp(A[r, x] - max[x](where(x <= t and A[r, x] > 9, A[r, x], "
+    "-inf))), 0))",
+    "Y[r, t] = sum[x](where(x < t and A[r, x] > 9, A[r, x] / sum[x](where(x < t and A[r, x] > 9, 1, 0)), 0))",
+    "Y[r, t] = sum[x](where(x > t and A[r, x] > 0.9, A[r, x] / sum[x](where(x > t and A[r, x] > 0.9, 1, 0)), 0))",
+    "Y[r, t] = sum[x](where(x <= t and A[r, x] > 9, sum[d](Q[r, t, d] * K[r, x, d] / (B[r, t] - B[r, t])), 0))",
 };
 
 }  // namespace
@@ -155,6 +162,19 @@ TEST_CASE("prefixes in chunks mean what the file means") {
       CHECK(verify(made.diagram).empty());
       check_same(of(statements), made.diagram);
     }
+}
+
+TEST_CASE("a bit says whether anything counts only where what is of t may be no number") {
+  const auto has_bit = [](const std::string& factor) {
+    const auto made =
+        prefixes_in_chunks(of("Y[r, t] = sum[x](where(x <= t and M[r, x], A[r, x]" + factor + ", 0))"), 3);
+    return std::ranges::count(made.made.at(0).states, "any") > 0;
+  };
+  CHECK_FALSE(has_bit(""));
+  CHECK_FALSE(has_bit(" * exp(B[r, t]) / (1 + abs(B[r, t]))"));
+  CHECK_FALSE(has_bit(" * max[s](a[r, s])"));
+  CHECK(has_bit(" / B[r, t]"));
+  CHECK(has_bit(" * max[x](where(x <= t and M[r, x], A[r, x], -inf))"));
 }
 
 TEST_CASE("chunks of other lengths are made of chunks, as small plans need them") {
@@ -300,6 +320,23 @@ TEST_CASE("positions are taken in order only where all others count nothing") {
   CHECK_FALSE(in_order("sum[b](where(b <= c, S[b], 0))"));
   CHECK_FALSE(in_order("sum[b](where(b > c, S[b], 0))"));
   CHECK_FALSE(in_order("sum[b](where(b < c, S[b] * Q[c], 0))"));
+}
+
+TEST_CASE("positions that are taken in order are not grouped, whichever array of the stream is reduced") {
+  const auto diagram = read_text(
+      "diagram o\naxis t = 6; axis x = 6; axis r = 2\ninput B: f32[r, x]\n"
+      "P[r, t] = sum[x](where(x + 1 <= t, softmax[x](B[r, x]) * B[r, x], 0))\n"
+      "Y[r, t] = sum[x](where(x < t, P[r, x] * B[r, x], 0))\noutput P; output Y\n");
+  const auto made = derive(diagram, std::vector<StatementId>{{0}, {1}});
+  int refused = 0;
+  for (const auto& verdict : made.verdicts)
+    if (const auto* stream = std::get_if<Streamable>(&verdict.stream); stream && stream->in_order) {
+      const auto* why = std::get_if<Refused>(&verdict.group);
+      REQUIRE(why);
+      CHECK(why->reason.find("reduces what lies before each position") != why->reason.npos);
+      ++refused;
+    }
+  CHECK(refused > 0);
 }
 
 TEST_CASE("what is carried begins with what is the same at every position") {

@@ -52,3 +52,16 @@ TEST_CASE("an iteration takes longer if less is copied at a time") {
   CHECK(by_8.seconds * by_8.blocks < by_4.seconds * by_4.blocks);
   CHECK(by_4.seconds * by_4.blocks < by_2.seconds * by_2.blocks);
 }
+
+TEST_CASE("a number without axes is read beside a product") {
+  for (const auto* target : {"h100-sxm5", "a100-sxm4-80", "rtx4090", "x86-64-avx2"})
+    for (const auto* input : {"input s: f32[]", "s[] = max[a, k](abs(A[a, k]))"}) {
+      CAPTURE(target, input);
+      const auto ran = test::run_cli({"analyze", "-", "--target", target, "-q"},
+                                     fmt::format("diagram scaled\naxis a = 1024; axis b = 1024; axis k = 1024\n"
+                                                 "input A: f16[a, k]; input B: f16[k, b]\n{}\n"
+                                                 "C: f16[a, b] = sum[k](A[a, k] * B[k, b]) * s[]\noutput C\n",
+                                                 input));
+      CHECK(ran.code == exit_done);
+    }
+}

@@ -28,6 +28,7 @@ struct Algebra {
     std::function<Dependence(const Access&)> dependence;
     std::function<std::optional<Sum>(ExprId access)> definition;  // what replaces an access, if anything does
     std::function<bool(ArrayId)> positive;                        // never negative
+    std::function<bool(ExprId)> finite;                           // for all finite inputs
     std::function<bool(ExprId)> ranks{};  // a comparison that is evaluated for each piece although it reads a state
   };
 

@@ -6,6 +6,8 @@
 #include "derive/algebra/build.hpp"
 #include "derive/algebra/normal.hpp"
 #include "derive/algebra/separate.hpp"
+#include "diagram/contains.hpp"
+#include "diagram/operands.hpp"
 
 namespace napkin {
 namespace {
@@ -27,6 +29,13 @@ bool chooses(const Diagram& diagram, ExprId e, ExprId condition, ExprId outside)
          apply->arguments[2] == outside;
 }
 
+// Whether a condition compares the streamed wire's positions with those of others. Each of them then counts somewhere,
+// so that the file itself uses what is computed there.
+bool compares_wires(const Algebra& algebra, ExprId condition) {
+  const auto wires = free_wires(algebra.diagram, condition);
+  return arrays_read(algebra.diagram, condition).empty() && wires.size() > 1 && contains(wires, algebra.meaning.wire);
+}
+
 // The sum where `condition` holds (or, with `when` false, fails), 0 elsewhere, factor by factor.
 Sum kept_where(Algebra& algebra, ExprId condition, const Sum& sum, bool when) {
   const ExprId zero = algebra.diagram.intern(Constant{0});
@@ -43,10 +52,13 @@ Sum kept_where(Algebra& algebra, ExprId condition, const Sum& sum, bool when) {
     const auto* parts = std::get_if<SeparatedTerm>(&separated);
     const bool rounds = parts && std::ranges::any_of(parts->shifts, &Shift::rounded);
     if (!parts || rounds) return as_factor(choice(build(algebra.diagram, sum), zero), moved_in(sum));
-    const auto kept = [&](const Factors& factors) {
+    const auto whole = [&](const Factors& factors) {
       Term product;
       product.factors = factors;
-      return factors.empty() ? factors : as_factor(choice(build(algebra.diagram, product), zero))[0].factors;
+      return build(algebra.diagram, product);
+    };
+    const auto kept = [&](const Factors& factors) {
+      return factors.empty() ? factors : as_factor(choice(whole(factors), zero))[0].factors;
     };
     Term piece = parts->piece;
     if (!piece.exponent.empty()) {
@@ -54,6 +66,9 @@ Sum kept_where(Algebra& algebra, ExprId condition, const Sum& sum, bool when) {
       for (auto& moved : piece.moved)
         if (equal(moved.rounded[0].exponent, piece.exponent)) moved.rounded[0].exponent = masked;
       piece.exponent = masked;
+      // It is 0 where the condition leaves something out, by which only what is finite may be multiplied.
+      for (auto* factors : {&piece.factors, &piece.rounded})
+        if (!compares_wires(algebra, condition) && !algebra.meaning.finite(whole(*factors))) *factors = kept(*factors);
     } else {
       const bool bare = piece.factors.empty() && piece.rounded.empty();
       piece.factors = bare ? as_factor(choice(build(algebra.diagram, piece), zero))[0].factors : kept(piece.factors);

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
+#include "diagram/contains.hpp"
 #include "diagram/match.hpp"
 #include "diagram/order.hpp"
 
@@ -18,6 +20,30 @@ Ends finite_if(bool finite) { return finite ? Ends{} : any_ends; }
 // Gives exp(a - b), and exp(a) if both are the same infinity, so the difference alone never makes NaN.
 Ends exponential_of_difference(Ends a, Ends b) { return {false, a.above || b.below, a.none || b.none}; }
 
+// The ends of arrays, each computed once.
+class ProducedEnds {
+ public:
+  ProducedEnds(const Diagram& diagram, const std::function<std::optional<Produced>(ArrayId)>& produced)
+      : diagram_(diagram), produced_(produced) {}
+
+  Ends of(ExprId e) { return finite_.of(e); }
+
+ private:
+  Ends of(ArrayId array) {
+    if (contains(diagram_.inputs, array)) return {};
+    const bool first = known_.emplace(array, any_ends).second;
+    const auto made = first ? produced_(array) : std::nullopt;
+    if (made) known_[array] = made->fold ? folded_ends(*made->fold, of(made->value)) : of(made->value);
+    return known_.at(array);
+  }
+
+  const Diagram& diagram_;
+  const std::function<std::optional<Produced>(ArrayId)>& produced_;
+  std::map<ArrayId, Ends> known_;
+  Finite finite_{diagram_, [this](ArrayId array) { return of(array); },
+                 Ranges(diagram_, [](ArrayId) { return std::optional<Range>(); })};
+};
+
 }  // namespace
 
 Ends joined(Ends a, Ends b) { return {a.below || b.below, a.above || b.above, a.none || b.none}; }
@@ -30,12 +56,18 @@ Ends sum(Ends a, Ends b) {
 
 Ends negated(Ends a) { return {a.above, a.below, a.none}; }
 
+// An axis has at least one position, so an extreme is always one of the folded values.
+Ends folded_ends(const Reduction& reduction, Ends each) {
+  if (each.finite() || std::isinf(reduction.identity)) return each;
+  return reduction.combine->role == Role::add ? sum(each, each) : any_ends;
+}
+
 Ends Finite::of(ExprId e) const {
   return match(
       diagram_.at(e).node, [](const Constant& c) { return ends_of(c.value); }, [](const Position&) { return Ends{}; },
       [](const Size&) { return Ends{}; }, [&](const Access& a) { return array_(a.array); },
       [&](const Apply& a) { return of(a); }, [&](const Cast& c) { return of(c.value); },
-      [](const Reduce&) { return any_ends; });
+      [&](const Reduce& r) { return folded_ends(*r.reduction, of(r.body)); });
 }
 
 Ends Finite::of(const Apply& a) const {
@@ -124,6 +156,17 @@ bool Finite::avoids_zero(const Apply& choice) const {
   const auto* zero = std::get_if<Constant>(&diagram_.at(asked->arguments[1]).node);
   const double equal[] = {0, 0};
   return zero && zero->value == 0 && asked->function->value(equal) == 0 && nonzero(choice.arguments[2]);
+}
+
+bool is_finite(const Diagram& diagram, ExprId e, const std::function<std::optional<Produced>(ArrayId)>& produced) {
+  return ProducedEnds(diagram, produced).of(e).finite();
+}
+
+bool is_finite(const Diagram& diagram, ExprId e) {
+  return is_finite(diagram, e, [&](ArrayId array) -> std::optional<Produced> {
+    const auto made = std::ranges::find(diagram.statements, array, &Statement::output);
+    return made == diagram.statements.end() ? std::nullopt : std::optional(Produced{made->value});
+  });
 }
 
 }  // namespace napkin

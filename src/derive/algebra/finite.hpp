@@ -16,6 +16,7 @@ inline constexpr Ends any_ends{true, true, true};
 Ends joined(Ends, Ends);  // for a value that is one or the other
 Ends sum(Ends, Ends);
 Ends negated(Ends);
+Ends folded_ends(const Reduction&, Ends each);  // of values that are reduced
 
 // Overflow of a number format is not considered.
 class Finite {
@@ -40,5 +41,16 @@ class Finite {
   std::function<Ends(ArrayId)> array_;
   Ranges bounds_;
 };
+
+// How an array is computed: its value, and what folds that if anything does.
+struct Produced {
+  ExprId value;
+  const Reduction* fold = nullptr;
+};
+// Whether a value is finite for all finite inputs. `produced`: how an array is computed; what is neither produced nor
+// an input may hold anything.
+bool is_finite(const Diagram&, ExprId, const std::function<std::optional<Produced>(ArrayId)>& produced);
+// The same of a whole diagram, whose statements compute its arrays.
+bool is_finite(const Diagram&, ExprId);
 
 }  // namespace napkin

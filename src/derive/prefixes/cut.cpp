@@ -223,6 +223,22 @@ ExprId CutAxes::apply(std::string_view function, std::vector<ExprId> arguments) 
   return diagram().intern(Apply{find_pointwise(function), std::move(arguments)});
 }
 
+ExprId CutAxes::joined(std::string_view function, const std::vector<ExprId>& all) {
+  ExprId value = all.at(0);
+  for (std::size_t i = 1; i < all.size(); ++i) value = apply(function, {value, all[i]});
+  return value;
+}
+
+std::vector<ExprId> CutAxes::rewritten(std::vector<ExprId> all) {
+  for (auto& e : all) e = rewritten(e);
+  return all;
+}
+
+bool CutAxes::varies(ExprId e, const std::vector<WireId>& along) {
+  const auto own = free_wires(diagram(), e);
+  return std::ranges::any_of(along, [&](WireId wire) { return contains(own, wire); });
+}
+
 ExprId CutAxes::reduction(const Reduction* reduction, std::vector<WireId> over, ExprId body, Span span) {
   std::ranges::sort(over);
   return diagram().intern(Reduce{reduction, std::move(over), body}, span);

@@ -49,6 +49,7 @@ class CutAxes {
   void write_statements();
   // An expression for the current pieces, and a reduction as the file has it.
   ExprId rewritten(ExprId);
+  std::vector<ExprId> rewritten(std::vector<ExprId>);
   ExprId plainly(const Reduce&, Span, std::size_t from = 0);
 
   bool is_cut(WireId wire) const { return cuts_.contains(wire); }
@@ -73,6 +74,8 @@ class CutAxes {
   ExprId difference(WireId a, WireId b) { return apply("-", {at(a), at(b)}); }
   ExprId size_of(WireId wire) { return diagram().intern(Size{diagram().at(wire).axis}); }
   ExprId apply(std::string_view function, std::vector<ExprId> arguments);
+  ExprId joined(std::string_view function, const std::vector<ExprId>&);  // at least one
+  bool varies(ExprId, const std::vector<WireId>& along);                 // along any of them
   ExprId reduction(const Reduction*, std::vector<WireId> over, ExprId body, Span span = {});
   // Distances in positions, never negative: from the current position in a chunk to the first one of the next chunk,
   // and the length of the chunks between two. Lengths are sizes of axes, because small plans have shorter chunks.

@@ -13,6 +13,7 @@
 #include <string>
 #include <utility>
 
+#include "derive/algebra/finite.hpp"
 #include "derive/columns.hpp"
 #include "derive/prefixes/cut.hpp"
 #include "derive/prefixes/groups.hpp"
@@ -107,7 +108,7 @@ class Chunking : public CutAxes {
       const auto x = inside_own(edge.reduced), t = inside_own(edge.kept);
       known_[edge.condition] = compared(edge, x, t);
       known_[difference(edge.kept, edge.reduced)] = difference(t, x);
-      return reduction(reduce.reduction, {x}, CutAxes::rewritten(reduce.body), span);
+      return reduction(reduce.reduction, {x}, rewritten(reduce.body), span);
     });
     note(reduce, edge);
     if (!earlier(edge).any()) return own;
@@ -143,15 +144,11 @@ class Chunking : public CutAxes {
   void note(const Reduce& reduce, const PrefixEdge& edge) {
     const auto [found, fresh] = noted_.try_emplace({array_, reduce.body}, made_.made.size());
     at_ = found->second;
-    const auto rest = cut(edge.kept).last ? *diagram().size(*cut(edge.kept).last) : 0;
+    const auto& own = cut(edge.kept);
+    const auto rest = own.last ? *diagram().size(*own.last) : 0;
     if (fresh)
-      made_.made.push_back({diagram().at(array_).name,
-                            name(edge.kept),
-                            name(chunk(edge)),
-                            name(cut(edge.kept).chunks.inside),
-                            length_,
-                            rest,
-                            {}});
+      made_.made.push_back(
+          {diagram().at(array_).name, name(edge.kept), name(chunk(edge)), name(own.chunks.inside), length_, rest, {}});
   }
 
   // Makes a value for each chunk. `make` gets the wire of the positions in the chunk, and whether it is the last chunk.
@@ -190,7 +187,7 @@ class Chunking : public CutAxes {
   ExprId over_distance(const Separated& parts, ExprId slope, ExprId distance) {
     if (!parts.edge.before) distance = apply("neg", {distance});
     const auto* constant = std::get_if<Constant>(&diagram().at(slope).node);
-    return constant && constant->value == 1 ? distance : apply("*", {CutAxes::rewritten(slope), distance});
+    return constant && constant->value == 1 ? distance : apply("*", {rewritten(slope), distance});
   }
   ExprId between(const PrefixEdge& edge, bool last) {
     const auto t = chunk(edge), x = cut(edge.reduced).chunks.outer;
@@ -279,25 +276,45 @@ class Chunking : public CutAxes {
   // Factors that do not vary along the wires of an inner sum move out of it, so that a matrix product remains.
   ExprId of_all_before(const Reduce& reduce, const Separated& parts, ExprId states,
                        const std::optional<References>& references) {
+    auto factors = factors_of_kept(parts, references);
+    const auto counts = some_count(parts, references);
+    const auto if_any = [&](ExprId value) { return counts ? apply("where", {*counts, value, number(0)}) : value; };
+    if (parts.inner.empty())
+      return guarded(parts.kept, if_any(scaled(factors, parts.kept.divisors, states)), number(0));
+    const auto stays = [&](ExprId e) { return !varies(e, parts.inner); };
+    const bool all_inside = !std::ranges::all_of(parts.kept.divisors, stays) ||
+                            !std::ranges::all_of(parts.kept.guards, stays) || (counts && !stays(*counts));
+    const auto inside = all_inside ? factors.begin() : std::stable_partition(factors.begin(), factors.end(), stays);
+    std::vector<ExprId> inner(inside, factors.end());
+    factors.erase(inside, factors.end());
+    const auto divisors = all_inside ? parts.kept.divisors : std::vector<ExprId>{};
+    const ExprId each = scaled(inner, divisors, states);
+    if (all_inside) return reduction(reduce.reduction, parts.inner, guarded(parts.kept, if_any(each), number(0)));
+    const ExprId sum = reduction(reduce.reduction, parts.inner, each);
+    const ExprId all = factors.empty() ? scaled({}, parts.kept.divisors, sum)
+                                       : apply("*", {sum, quotient(std::move(factors), parts.kept.divisors)});
+    return guarded(parts.kept, if_any(all), number(0));
+  }
+  // A sum over nothing is 0 whatever its factors of t are, which may then be infinite or NaN: whether guards leave
+  // anything of the chunks before. None if they always do, or if what is of t is finite.
+  std::optional<ExprId> some_count(const Separated& parts, const std::optional<References>& references) {
+    if (parts.reduced.guards.empty()) return std::nullopt;
+    if (is_finite(diagram(), quotient(factors_of_kept(parts), parts.kept.divisors))) return std::nullopt;
+    if (references) return apply(">", {references->before, nothing()});
+    const auto* max = find_reduction("max");
+    const auto any = of_chunks(parts.edge, [&](WireId within, bool last) {
+      return state(reduction(max, {within}, guarded(parts.reduced, number(1), number(0))), named("any", last));
+    });
+    const ExprId before = over_earlier(max, parts.edge, elsewhere(parts.edge, any.whole), any.last);
+    return apply(">", {state(before, named("any_before", in_last(parts.edge.kept))), number(0)});
+  }
+  // The factors of t, with the exponential of its exponents, and of the greatest one before if that is given.
+  std::vector<ExprId> factors_of_kept(const Separated& parts, const std::optional<References>& references = {}) {
     auto factors = rewritten(parts.kept.factors);
     auto exponents = of_kept(parts);
     if (references) exponents.push_back(references->before);
     if (!exponents.empty()) factors.push_back(exponential(parts, joined("+", exponents)));
-    if (parts.inner.empty()) return guarded(parts.kept, scaled(factors, parts.kept.divisors, states), number(0));
-    const auto stays = [&](ExprId e) { return !varies(e, parts.inner); };
-    const bool all_inside =
-        !std::ranges::all_of(parts.kept.divisors, stays) || !std::ranges::all_of(parts.kept.guards, stays);
-    const auto inside = all_inside ? factors.begin() : std::stable_partition(factors.begin(), factors.end(), stays);
-    std::vector<ExprId> inner(inside, factors.end());
-    factors.erase(inside, factors.end());
-    const std::vector<ExprId> none;
-    const auto& divisors = all_inside ? parts.kept.divisors : none;
-    const ExprId each = scaled(inner, divisors, states);
-    if (all_inside) return reduction(reduce.reduction, parts.inner, guarded(parts.kept, each, number(0)));
-    const ExprId sum = reduction(reduce.reduction, parts.inner, each);
-    const ExprId all = factors.empty() ? scaled({}, parts.kept.divisors, sum)
-                                       : apply("*", {sum, quotient(std::move(factors), parts.kept.divisors)});
-    return guarded(parts.kept, all, number(0));
+    return factors;
   }
   // Multiplies the value by factors / divisors. The factors are divided first, so that intermediate values do not
   // become large if those of the file are small.
@@ -309,8 +326,7 @@ class Chunking : public CutAxes {
   ExprId first_guarded(const PrefixEdge& edge, ExprId value) {
     const auto [some, all, last] = earlier(edge);
     if (all || last) return value;
-    const ExprId here = at(chunk(edge));
-    const ExprId size = size_of(chunk(edge));
+    const ExprId here = at(chunk(edge)), size = size_of(chunk(edge));
     const ExprId there =
         edge.before ? apply(">", {here, number(0)}) : apply("<", {here, apply("-", {size, number(1)})});
     return apply("where", {there, value, number(0)});
@@ -318,8 +334,7 @@ class Chunking : public CutAxes {
   // Adds a statement for the value, with only the wires along which the value varies; equal values are computed once.
   ExprId state(ExprId value, std::string_view name) {
     const auto type = accumulator(diagram(), diagram().at(statement_.output).type, value);
-    const auto known = states_.find({value, type});
-    if (known != states_.end()) return known->second;
+    if (const auto known = states_.find({value, type}); known != states_.end()) return known->second;
     auto wires = free_wires(diagram(), value);
     std::ranges::stable_sort(wires, {}, [&](WireId wire) { return place(wire); });
     const auto array = new_array(diagram(), std::string(name), type, std::move(wires), statement_.span);
@@ -330,33 +345,19 @@ class Chunking : public CutAxes {
   // Wires have the order of the statement's own array; a wire that this array lacks comes after the chunk.
   std::ptrdiff_t place(WireId wire) {
     const auto& own = diagram().at(statement_.output).wires;
-    const auto found = std::ranges::find(own, wire);
-    if (found != own.end()) return 2 * (found - own.begin());
+    if (const auto found = std::ranges::find(own, wire); found != own.end()) return 2 * (found - own.begin());
     const auto chunk = std::ranges::find_if(own, [&](WireId w) { return is_chunk(w); });
     return chunk == own.end() ? -1 : 2 * (chunk - own.begin()) + 1;
   }
 
   // ---- small things ----
-  bool varies(ExprId e, const std::vector<WireId>& wires) {
-    const auto own = free_wires(diagram(), e);
-    return std::ranges::any_of(wires, [&](WireId wire) { return contains(own, wire); });
-  }
   ExprId quotient(std::vector<ExprId> factors, const std::vector<ExprId>& divisors) {
     const ExprId value = factors.empty() ? number(1) : joined("*", factors);
     return divisors.empty() ? value : apply("/", {value, joined("*", rewritten(divisors))});
   }
-  std::vector<ExprId> rewritten(std::vector<ExprId> all) {
-    for (auto& e : all) e = CutAxes::rewritten(e);
-    return all;
-  }
-  ExprId joined(std::string_view function, const std::vector<ExprId>& all) {
-    ExprId value = all.at(0);
-    for (std::size_t i = 1; i < all.size(); ++i) value = apply(function, {value, all[i]});
-    return value;
-  }
   ExprId exponential(const Separated& parts, ExprId of) { return diagram().intern(Apply{parts.exponential, {of}}); }
   ExprId guarded(const Separated::Side& side, ExprId value, ExprId otherwise) {
-    for (const auto guard : side.guards) value = apply("where", {CutAxes::rewritten(guard), value, otherwise});
+    for (const auto guard : side.guards) value = apply("where", {rewritten(guard), value, otherwise});
     return value;
   }
 

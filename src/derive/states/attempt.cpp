@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "derive/algebra/finite.hpp"
 #include "derive/states/ranking.hpp"
 
 namespace napkin {
@@ -47,12 +48,22 @@ bool is_positive(const StreamAttempt& attempt, ArrayId array) {
   return made != attempt.producers.end() && !made->second->carried && is_positive(attempt.algebra, made->second->value);
 }
 
+bool is_finite(const StreamAttempt& attempt, ExprId e) {
+  return is_finite(attempt.scratch, e, [&](ArrayId array) -> std::optional<Produced> {
+    const auto made = attempt.producers.find(array);
+    if (made == attempt.producers.end() || made->second->carried) return std::nullopt;
+    return Produced{made->second->value, made->second->fold};
+  });
+}
+
 }  // namespace
 
 Algebra::Meaning meaning_of(StreamAttempt& attempt) {
-  return {attempt.wire, [&](const Access& access) { return attempt.kinds.of(access); },
+  return {attempt.wire,
+          [&](const Access& access) { return attempt.kinds.of(access); },
           [&](ExprId e) { return definition(attempt, std::get<Access>(attempt.scratch.at(e).node)); },
           [&](ArrayId array) { return is_positive(attempt, array); },
+          [&](ExprId e) { return is_finite(attempt, e); },
           [&](ExprId e) { return rank_condition(attempt, e).has_value(); }};
 }
 

@@ -17,12 +17,6 @@ namespace {
 
 // ---- what arrays hold ----
 
-// An axis has at least one position, so an extreme is always one of the folded values.
-Ends folded_ends(const Reduction& reduction, Ends each) {
-  if (each.finite() || std::isinf(reduction.identity)) return each;
-  return reduction.combine->role == Role::add ? sum(each, each) : any_ends;
-}
-
 // The ends of values and arrays. Those of each array are computed once.
 class HeldEnds {
  public:
