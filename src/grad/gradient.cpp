@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "diagram/assume.hpp"
 #include "grad/backward.hpp"
 #include "grad/expression.hpp"
 #include "grad/reverse.hpp"
@@ -231,6 +232,12 @@ class Differentiation {
                             all_.seeds.size() == 1 ? "is the gradient" : "are the gradients", names_of(of_),
                             names_of(gradients), gradients.size() == 1 ? "is that" : "are those", names_of(wrt_));
     for (const auto& step : all_.steps) text += fmt::format(" Found: {}.", step);
+    // Indices of the file may contain sizes, as `size(x) - 1 - x` does; those of the gradient have numbers.
+    for (const auto condition : assumptions(read_))
+      for (const auto part : std::get<Apply>(read_.at(condition).node).arguments)
+        if (const auto* size = std::get_if<Size>(&read_.at(part).node))
+          text += fmt::format(" It holds for {0} = {1} alone, since an index has size({0}).", read_.at(size->axis).name,
+                              *read_.at(size->axis).size);
     return text + fmt::format(" Made by `{}`.", command);
   }
 

@@ -292,7 +292,7 @@ std::span<const std::int64_t> Search::choices(const Node& node, std::size_t spli
 // True if something better may follow from the node. Then `score_` is the bound of its score.
 bool Search::promises(const Node& node, const Order& order) {
   const auto& shape = shapes_.at(node.shape);
-  ++statistics_.evaluated;
+  statistics_.evaluated += 1 + of_model * space_.kernels->models_since(models_);
   if (!may_run(node) || !holds_together(node)) return false;
   const auto last = shape.kept.empty() ? shape.level : all_levels;
   bound_memory(shape.model, node.least, node.most, least_, last);

@@ -15,9 +15,10 @@
 namespace napkin {
 
 struct SearchStatistics {
-  std::int64_t evaluated = 0;  // partitions, and nodes of the tree, whose figures were computed
-  bool finished = true;        // false: it gave up before everything was ruled out
-  Score left{};                // if it gave up: no partition that was skipped is better than this
+  // Partitions, and nodes of the tree, whose figures were computed; and as many for each model as take its time.
+  std::int64_t evaluated = 0;
+  bool finished = true;  // false: it gave up before everything was ruled out
+  Score left{};          // if it gave up: no partition that was skipped is better than this
 };
 
 // What one step of a climb changes: the size of one split by one (near), or the sizes of two splits together (far).
@@ -60,6 +61,9 @@ class Search {
     std::size_t at;
   };
 
+  // A cost model takes about as long to make as so many partitions to evaluate.
+  static constexpr std::int64_t of_model = 64;
+
   void start();
   const Order& order(std::size_t shape);
   void expand(Node);
@@ -96,6 +100,7 @@ class Search {
   SearchStatistics& statistics_;
   Budget budget_;
   Shapes shapes_;
+  std::int64_t models_ = space_.kernels->models();  // when the last node was tested
   PieceSizes pieces_;
   std::vector<Order> orders_;        // by shape
   std::vector<Node> nodes_;          // waiting nodes, which do not move; other places are vacant

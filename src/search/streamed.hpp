@@ -1,9 +1,11 @@
 // The kernels of a derivation by the wires that they stream along, and the cost models of their shapes.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "cost/model/model.hpp"
@@ -21,6 +23,9 @@ class Streamed {
   Kernel* along(const std::vector<WireId>& wires);
   // The model of a kernel that along() made, by its partition.
   const CostModel& model(const Kernel& shape);
+  // The number of models that were made, and of those since there were `known`.
+  std::int64_t models() const { return static_cast<std::int64_t>(models_.size()); }
+  std::int64_t models_since(std::int64_t& known) const { return models() - std::exchange(known, models()); }
 
  private:
   std::shared_ptr<const Derivation> derivation_;

@@ -183,3 +183,17 @@ TEST_CASE("what cannot be done is refused by its code") {
   CHECK(ran(text, {}, {"X"}, {"X"}).codes == Codes{"E0543"});
   CHECK(ran(text, {}, {"A"}).codes.empty());
 }
+
+TEST_CASE("a gradient says for which sizes its numbers are right") {
+  const auto heading = [](const std::string& index) {
+    const auto made =
+        ran("diagram rel; axis q = 20; axis x = 12; axis z = q + x - 1\ninput B: f32[z]; input A: f32[q, x]\n"
+            "Y[q] = sum[x](A[q, x] * B[" +
+                index + "])\noutput Y",
+            {}, {"B"});
+    CHECK(made.codes.empty());
+    return made.text.substr(0, made.text.find("diagram"));
+  };
+  CHECK(heading("q - x + size(x) - 1").find("alone, since an index has size(x).") != std::string::npos);
+  CHECK(heading("q + x").find("alone") == std::string::npos);
+}

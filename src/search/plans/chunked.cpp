@@ -165,10 +165,9 @@ class Chunked {
     if (const auto known = trials_.find(by); known != trials_.end()) return known->second;
     return trials_[by] = worth(trial_(in_chunks(diagram_, by).diagram, undivided(patience_of_a_trial)), goal_);
   }
-  // A given chunk length is searched with the full patience.
   Goal hurried(double share) const {
     auto goal = goal_;
-    if (goal_.chunk == 0) goal.patience *= share;
+    goal.patience *= share;
     return goal;
   }
   // Returns the goal of a search for a plan that may become better than this one once kernels of both are divided.
