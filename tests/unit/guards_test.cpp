@@ -93,5 +93,6 @@ TEST_CASE("an exponential that a mask makes zero is multiplied only by what is f
     // Each x counts for some q, where the file uses the factor as it is.
     CHECK(adds(std::string("where(x <= q, P[q, x] ") + factor + ", 0)", "exp(where(x <= q, A, -inf) - "));
     CHECK_FALSE(adds(std::string("where(x <= q, P[q, x] ") + factor + ", 0)", ", 0)"));
+    CHECK(adds(std::string("where(x <= q and x > 0, P[q, x] ") + factor + ", 0)", ", 0)"));
   }
 }

@@ -7,7 +7,7 @@
 #include "derive/algebra/normal.hpp"
 #include "derive/algebra/separate.hpp"
 #include "diagram/contains.hpp"
-#include "diagram/operands.hpp"
+#include "diagram/order.hpp"
 
 namespace napkin {
 namespace {
@@ -29,9 +29,13 @@ bool chooses(const Diagram& diagram, ExprId e, ExprId condition, ExprId outside)
          apply->arguments[2] == outside;
 }
 
-// Whether a condition compares the streamed wire's positions with those of others. Each of them then counts somewhere,
-// so that the file itself uses what is computed there.
+// Whether a condition, in each of its parts, compares the streamed wire's positions with those of other wires, as
+// `x <= q` does. Each of them, but for some at an end, then counts somewhere, where the file uses what is computed
+// there.
 bool compares_wires(const Algebra& algebra, ExprId condition) {
+  const auto* apply = std::get_if<Apply>(&algebra.diagram.at(condition).node);
+  if (apply && is_conjunction(*apply->function))
+    return std::ranges::all_of(apply->arguments, [&](ExprId part) { return compares_wires(algebra, part); });
   const auto wires = free_wires(algebra.diagram, condition);
   return arrays_read(algebra.diagram, condition).empty() && wires.size() > 1 && contains(wires, algebra.meaning.wire);
 }
