@@ -71,9 +71,11 @@ def read_derivation(case, tools):
     case.wires = dict(case.planned)
     for one in case.derivation.get("blocks", []):
         whole = case.planned[one["axis"].rstrip("'")]
-        if whole % one["length"]:
+        if whole % one["length"] != one.get("rest", 0):
             return case.failure("wrong derivation", "blocks of %d do not fill %s" % (one["length"], one["axis"]))
         case.wires.update({one["block"]: whole // one["length"], one["inside"]: one["length"]})
+        if one.get("rest"):
+            case.wires[one["inside"].replace("_in_block", "_in_last")] = one["rest"]
     return None
 
 

@@ -210,6 +210,9 @@ class Maker:
             ("", lambda: ("reduce", self.random.choice(["max", "min", "max"]), [axis], away)),
             ("", lambda: ("reduce", "prod", [axis], ("/", a, ("call", "sqrt", [("def", "mean", [axis], [("^", a, number(2))])])))),
             ("", lambda: ("/", total(("*", b, ("call", "exp", [a]))), total(("call", "exp", [a])))),
+            # What is guarded is no number where the guard leaves it out.
+            ("", lambda: total(("where", (">", a, number(0)), ("*", share, ("call", self.random.choice(["log", "rsqrt"]), [a])), number(0)))),
+            ("", lambda: total(("where", ("!=", b, number(0)), ("/", share, b), number(0)))),
         ]
         return self.random.choice([make for name, make in patterns if self.allows(name)])()
 
