@@ -70,7 +70,7 @@ struct Saved {
 // streamed axis. The parts save their states, and the next kernels merge them.
 struct AxisDivision {
   std::size_t kernel = 0;  // index into the plan
-  std::size_t merges = 1;  // kernels after it that merge: several if states that share nothing run faster apart
+  std::size_t merges = 1;  // kernels after it that merge: several where one of all states would not run in rows
   bool has(std::size_t k) const { return kernel <= k && k <= kernel + merges; }
   std::string axis;
   std::int64_t parts = 1;

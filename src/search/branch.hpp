@@ -15,7 +15,7 @@
 namespace napkin {
 
 struct SearchStatistics {
-  // Partitions, and nodes of the tree, whose figures were computed; and as many for each model as take its time.
+  // Partitions, and nodes of the tree, whose figures were computed; each cost model that was made counts as many.
   std::int64_t evaluated = 0;
   bool finished = true;  // false: it gave up before everything was ruled out
   Score left{};          // if it gave up: no partition that was skipped is better than this
@@ -61,7 +61,7 @@ class Search {
     std::size_t at;
   };
 
-  // A cost model takes about as long to make as so many partitions to evaluate.
+  // Partitions that are evaluated while a cost model is made: 2 us and 0.14 ms in `gated_linear_attention`, h100-sxm5.
   static constexpr std::int64_t of_model = 64;
 
   void start();

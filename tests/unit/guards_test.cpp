@@ -10,14 +10,18 @@ using namespace napkin::testing;
 
 namespace {
 
-// The states carried along x and what the last column of finish is.
-std::string finished(const std::string& statements) {
+// The stream of x in a diagram of these statements.
+Streamable stream_of(const std::string& statements) {
   const auto diagram = read_text(
       "diagram t\naxis q = 8; axis x = 8\n"
       "input A: f32[q, x]\ninput W: f32[q, x]\ninput B: f32[q]\ninput M: bool[q, x]\n" +
       statements + "\noutput Y\n");
-  const auto derivation = derived(diagram);
-  const auto& stream = std::get<Streamable>(derivation->find(*find_wire(diagram, "x"))->stream);
+  return std::get<Streamable>(derived(diagram)->find(*find_wire(diagram, "x"))->stream);
+}
+
+// The states carried along x and what the last column of finish is.
+std::string finished(const std::string& statements) {
+  const auto stream = stream_of(statements);
   REQUIRE(!stream.finish.empty());
   std::string text;
   for (const auto& carried : stream.state) text += stream.scratch.at(carried.array).name + " ";
@@ -64,14 +68,9 @@ TEST_CASE("what is carried already tells whether a condition held") {
 
 namespace {
 
-// What a piece adds to the state of Y.
+// What a piece adds to the states of a sum of this value.
 std::string added(const std::string& value) {
-  const auto diagram = read_text(
-      "diagram t\naxis q = 8; axis x = 8\n"
-      "input A: f32[q, x]\ninput W: f32[q, x]\ninput M: bool[q, x]\nP[q, x] = softmax[x](A[q, x])\nY[q] = sum[x](" +
-      value + ")\noutput Y\n");
-  const auto derivation = derived(diagram);
-  const auto& stream = std::get<Streamable>(derivation->find(*find_wire(diagram, "x"))->stream);
+  const auto stream = stream_of("P[q, x] = softmax[x](A[q, x])\nY[q] = sum[x](" + value + ")");
   std::string all;
   for (const auto& column : stream.absorb) all += to_text(stream.scratch, column) + "\n";
   return all;
