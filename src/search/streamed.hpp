@@ -26,6 +26,8 @@ class Streamed {
   // The number of models that were made, and of those since there were `known`.
   std::int64_t models() const { return static_cast<std::int64_t>(models_.size()); }
   std::int64_t models_since(std::int64_t& known) const { return models() - std::exchange(known, models()); }
+  // How many partitions could have been evaluated while these kernels and models were made.
+  std::int64_t work() const { return work_; }
 
  private:
   std::shared_ptr<const Derivation> derivation_;
@@ -33,6 +35,7 @@ class Streamed {
   std::map<std::vector<WireId>, std::optional<Kernel>> known_;
   std::map<Partition, CostModel> models_;
   KnownSums sums_;
+  std::int64_t work_ = 0;
 };
 
 }  // namespace napkin

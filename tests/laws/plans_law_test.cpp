@@ -6,9 +6,9 @@
 #include <cmath>
 #include <random>
 
+#include "search/cuts/cuts.hpp"
+#include "search/cuts/prices.hpp"
 #include "search/kernels.hpp"
-#include "search/plans/cuts.hpp"
-#include "search/plans/prices.hpp"
 #include "support/catch.hpp"
 #include "support/machine.hpp"
 #include "support/random_diagram.hpp"

@@ -1,11 +1,11 @@
 // What masks may leave out, and what a plan of any form is worth at least.
-#include "search/plans/masked.hpp"
+#include "search/cuts/masked.hpp"
 
 #include <algorithm>
 #include <set>
 
+#include "search/cuts/prices.hpp"
 #include "search/plans/chunked.hpp"
-#include "search/plans/prices.hpp"
 #include "support/catch.hpp"
 #include "support/machine.hpp"
 #include "support/read.hpp"

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "napkin/search.hpp"
-#include "search/plans/cuts.hpp"
+#include "search/cuts/cuts.hpp"
 #include "support/catch.hpp"
 #include "support/machine.hpp"
 #include "support/run_cli.hpp"

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "loops/work.hpp"
-#include "search/plans/prices.hpp"
+#include "search/cuts/prices.hpp"
 
 namespace napkin {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "derive/streams/divide.hpp"
+#include "search/cuts/prices.hpp"
 #include "search/plans/likeness.hpp"
-#include "search/plans/prices.hpp"
 
 namespace napkin {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "search/plans/prices.hpp"
+#include "search/cuts/prices.hpp"
 
 namespace napkin {
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "search/cuts/cuts.hpp"
+#include "search/cuts/prices.hpp"
 #include "search/kernels.hpp"
-#include "search/plans/cuts.hpp"
-#include "search/plans/prices.hpp"
 
 namespace napkin {
 

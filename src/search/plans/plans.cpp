@@ -12,6 +12,8 @@
 
 #include "diagram/checked.hpp"
 #include "loops/work.hpp"
+#include "search/cuts/paths.hpp"
+#include "search/cuts/prices.hpp"
 #include "search/kernels.hpp"
 #include "search/plans/chunked.hpp"
 #include "search/plans/divided.hpp"
@@ -19,7 +21,6 @@
 #include "search/plans/lanes.hpp"
 #include "search/plans/likeness.hpp"
 #include "search/plans/ordered.hpp"
-#include "search/plans/prices.hpp"
 #include "search/plans/saved.hpp"
 
 namespace napkin {
@@ -28,6 +29,7 @@ namespace {
 // Longer diagrams are searched in runs of this many statements with every cut, and as a whole with cuts in order only.
 constexpr std::size_t most_statements = 16;
 constexpr std::size_t most_steps = 20'000;
+constexpr std::size_t many_cuts = 1000;  // of which those in the order of the file are searched first
 // Partitions of all kernels together, which take some seconds; for cuts in order, which are not searched to the end
 // anyway, about one second.
 constexpr std::int64_t most_of_a_cut = 800'000, most_in_order = 500'000;
@@ -40,6 +42,9 @@ struct Most {
 // Partitions to evaluate for kernels of single statements, which serve for comparison: of all together, and limits for
 // each.
 constexpr std::int64_t of_all_alone = 300'000, least_alone = 32'000, most_alone = 100'000;
+// Streams and cost models, of some milliseconds each in large kernels, by how many partitions could be evaluated
+// meanwhile (search/streamed.hpp). Making the spaces takes about twice as much again, since launches are tried.
+constexpr std::int64_t most_of_making = 2'400'000;
 // Partitions of one kernel in the first round. For cuts in order, which have many kernels, it is less.
 constexpr std::int64_t first_patience = 32'000, first_patience_in_order = 16'000;
 constexpr std::int64_t more_patience = 4;                                // times as many in the next round
@@ -81,13 +86,11 @@ class Plans {
     patience_ = patient(std::clamp(of_all_alone / statements, least_alone, most_alone), goal_);
     for (const auto& step : cuts_.steps)
       if (is_alone(step)) search_cut(step.cut, within());
-    patience_ = exact_ ? first_patience : first_patience_in_order;
-    while (search_round()) {
-      patience_ *= more_patience;
-      for (auto& priced : prices_) priced.taken = priced.least;
-    }
+    any_order_ = exact_ && cuts_.cuts.size() <= many_cuts;
+    search_rounds();
+    if (any_order_ != exact_) any_order_ = true, forget_results(), search_rounds();
     polish();
-    return {found(cheapest(&Priced::most)), from_nothing(&Priced::most, false).back(), least_of_all(), of_.count()};
+    return {found(cheapest(&Priced::most)), cheapest_price(&Priced::most), least_of_all(), of_.count()};
   }
 
  private:
@@ -99,19 +102,26 @@ class Plans {
     for (const auto& cut : cuts_.cuts) prices_.push_back({least_.of(cut)});
   }
   bool is_alone(const Cuts::Step& step) const { return step.in_order && cuts_.cuts[step.cut].computed.count() == 1; }
-  bool may_be_taken(const Cuts::Step& step) const { return exact_ || step.in_order; }
 
+  void search_rounds() {
+    patience_ = any_order_ ? first_patience : first_patience_in_order;
+    while (search_round()) patience_ *= more_patience, forget_results();
+  }
+  void forget_results() {
+    for (auto& priced : prices_) priced.taken = priced.least;
+  }
   // Returns whether more patience could change the result.
   bool search_round() {
     for (;;) {
       const auto path = cheapest(&Priced::taken);
-      if (within() < from_nothing(&Priced::taken, false).back()) return false;
+      if (within() < cheapest_price(&Priced::taken)) return false;
       const auto next = std::ranges::find_if(
           path, [&](std::size_t cut) { return !prices_[cut].settled() && prices_[cut].patience < patience_; });
       if (next == path.end()) break;
-      const auto most = exact_ ? most_.partitions : std::min(most_.partitions, most_in_order);
+      const auto most = any_order_ ? most_.partitions : std::min(most_.partitions, most_in_order);
       const auto left = patient(most, goal_) - spent_;
-      if (searched_ >= patient(most_.kernels, goal_) || patience_ > left || goal_.stop.stop_requested()) return false;
+      if (searched_ >= patient(most_.kernels, goal_) || made_ > patient(most_of_making, goal_)) return false;
+      if (patience_ > left || goal_.stop.stop_requested()) return false;
       search_cut(*next, allowance(*next));
     }
     return !std::ranges::all_of(cheapest(&Priced::least), [&](std::size_t cut) { return prices_[cut].settled(); });
@@ -133,46 +143,22 @@ class Plans {
 
   // ---- paths ----
   using Which = Price Priced::*;
-  std::vector<Price> from_nothing(Which which, bool all_steps) const {
-    std::vector<Price> prices(cuts_.places, Price::never());
-    prices.front() = {};
-    for (const auto& step : cuts_.steps)
-      if (all_steps || may_be_taken(step))
-        prices[step.to] = std::min(prices[step.to], prices[step.from] + prices_[step.cut].*which);
-    return prices;
+  PriceOf by(Which which) const {
+    return [this, which](std::size_t cut) { return prices_[cut].*which; };
   }
-  std::vector<Price> to_everything(Which which) const {
-    std::vector<Price> prices(cuts_.places, Price::never());
-    prices.back() = {};
-    for (auto step = cuts_.steps.rbegin(); step != cuts_.steps.rend(); ++step)
-      if (may_be_taken(*step))
-        prices[step->from] = std::min(prices[step->from], prices[step->to] + prices_[step->cut].*which);
-    return prices;
-  }
-  // Returns the kernels of the cheapest path in launch order, always the same one of equal paths; none if nothing fits.
-  std::vector<std::size_t> cheapest(Which which) const {
-    const auto prices = from_nothing(which, false);
-    std::vector<std::size_t> path;
-    auto place = cuts_.places - 1;
-    if (prices[place] == Price::never()) return path;
-    for (auto step = cuts_.steps.rbegin(); step != cuts_.steps.rend(); ++step) {
-      if (step->to != place || !may_be_taken(*step)) continue;
-      if (prices[step->from] + prices_[step->cut].*which != prices[place]) continue;
-      path.push_back(step->cut);
-      place = step->from;
-    }
-    std::ranges::reverse(path);
-    return path;
-  }
+  Paths paths() const { return {cuts_, any_order_}; }
+  std::vector<std::size_t> cheapest(Which which) const { return paths().cheapest(by(which)); }
+  Price cheapest_price(Which which) const { return paths().least(by(which)); }
   Price within() const { return {goal_.within, Price::never().transfers}; }
   // Returns the highest price at which a kernel may be part of a plan that is no worse than the best one known.
   Price allowance(std::size_t cut) const {
-    const auto best = std::min(from_nothing(&Priced::most, false).back(), within());
+    const auto best = std::min(cheapest_price(&Priced::most), within());
     if (best == Price::never()) return best;
-    const auto before = from_nothing(&Priced::least, false), after = to_everything(&Priced::least);
+    const Paths legal{cuts_, exact_};
+    const auto before = legal.to_places(by(&Priced::least)), after = legal.from_places(by(&Priced::least));
     Price most{-1, -1};
     for (const auto& step : cuts_.steps)
-      if (step.cut == cut && may_be_taken(step)) most = std::max(most, best - (before[step.from] + after[step.to]));
+      if (step.cut == cut && legal.has(step)) most = std::max(most, best - (before[step.from] + after[step.to]));
     return most;
   }
 
@@ -212,11 +198,12 @@ class Plans {
     priced.ranking = std::move(ranking);
   }
   Ranking searched(std::size_t cut, const Price& allowed) {
+    const auto made = spaces_.contains(cut) ? space(cut).kernels->work() : 0;
     const auto& space = this->space(cut);
     Incumbents incumbents(1, space.first);
     if (allowed != Price::never()) incumbents.limit(Score::at_most(allowed.objective, allowed.transfers));
     auto ranking = rank(space, goal_, std::move(incumbents), false, budget(prices_[cut].patience));
-    ++searched_;
+    ++searched_, made_ += space.kernels->work() - made;
     return ranking;
   }
 
@@ -275,14 +262,14 @@ class Plans {
   }
   // Returns a lower bound of the price of every legal cut, searched or not.
   Price least_of_all() const {
-    if (every_) return from_nothing(&Priced::least, true).back();
+    if (every_) return Paths{cuts_, true}.least(by(&Priced::least));
     Cut all;
     for (const auto& cut : cuts_.cuts) all.computed |= cut.computed;
     return least_.of(all);
   }
   void judge(FoundPlan& all, const std::vector<std::size_t>& path) const {
     if (path.empty()) return;
-    const auto found = from_nothing(&Priced::most, false).back(), least = least_of_all();
+    const auto found = cheapest_price(&Priced::most), least = least_of_all();
     all.optimal = exact_ && !(least < found);
     const auto part = goal_.objective == Objective::transfers ? &Price::transfers : &Price::objective;
     if (!all.optimal && found.*part > 0) all.gap = std::max(0.0, 1 - least.*part / (found.*part));
@@ -313,11 +300,13 @@ class Plans {
   Cuts cuts_;
   bool every_ = false;                           // all legal steps are in cuts_
   bool exact_ = false;                           // and all may be taken
+  bool any_order_ = false;                       // and are now
   std::vector<Priced> prices_;                   // by cut
   mutable std::map<std::size_t, Space> spaces_;  // by cut, with the launches that their searches have timed
   mutable std::map<std::size_t, std::shared_ptr<const Derivation>> derived_;  // by cut
   std::int64_t patience_ = first_patience, searched_ = 0;
   std::int64_t evaluated_ = 0, spent_ = 0;  // partitions, without and with those that were evaluated for other plans
+  std::int64_t made_ = 0;                   // streams and cost models, by their work
 };
 
 PlannedCut in_runs(const Diagram& diagram, const std::vector<Statements>& runs, const Hardware& hardware,

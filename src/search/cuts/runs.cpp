@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "search/plans/cuts.hpp"
+#include "search/cuts/cuts.hpp"
 
 namespace napkin {
 namespace {

@@ -4,8 +4,8 @@
 #include <map>
 #include <set>
 
+#include "search/cuts/cuts.hpp"
 #include "search/kernels.hpp"
-#include "search/plans/cuts.hpp"
 
 namespace napkin {
 namespace {

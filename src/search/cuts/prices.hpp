@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "napkin/search.hpp"
-#include "search/plans/cuts.hpp"
-#include "search/plans/masked.hpp"
+#include "search/cuts/cuts.hpp"
+#include "search/cuts/masked.hpp"
 
 namespace napkin {
 

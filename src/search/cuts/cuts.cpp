@@ -1,7 +1,7 @@
 // A cut into kernels is a path through sets of finished statements, from none to all. Each kernel is the difference of
 // two sets on the path, with the recomputed statements that it needs. Recomputed statements belong to no set; the
 // others depend on each other through them.
-#include "search/plans/cuts.hpp"
+#include "search/cuts/cuts.hpp"
 
 #include <algorithm>
 #include <map>

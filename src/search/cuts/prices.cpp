@@ -4,7 +4,7 @@
 // Streaming rewrites a sum of products by moving factors behind the sum, and could thereby make it smaller. It cannot
 // if each of the two operands contains something, once, that varies along all of the operand's wires. That part stays
 // inside the sum, in one term with the other operand, and the term runs over as many positions as before.
-#include "search/plans/prices.hpp"
+#include "search/cuts/prices.hpp"
 
 #include <algorithm>
 #include <cmath>

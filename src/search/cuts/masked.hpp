@@ -4,7 +4,7 @@
 #include <set>
 #include <vector>
 
-#include "search/plans/cuts.hpp"
+#include "search/cuts/cuts.hpp"
 
 namespace napkin {
 

@@ -1,4 +1,4 @@
-#include "search/plans/masked.hpp"
+#include "search/cuts/masked.hpp"
 
 #include <algorithm>
 #include <optional>
