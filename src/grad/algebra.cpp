@@ -98,7 +98,12 @@ ExprId Algebra::read(ArrayId array) {
   for (const auto wire : diagram_.at(array).wires) access.at.push_back({{{wire, 1}}, 0, 1});
   return diagram_.intern(std::move(access));
 }
-Product Algebra::size_of(WireId wire) { return {1, {{diagram_.intern(Size{diagram_.at(wire).axis}), 1}}}; }
+// An axis that the gradient adds has the size of a part of another one, and need not be declared if only that is left.
+Product Algebra::size_of(WireId wire) {
+  const auto axis = diagram_.at(wire).axis;
+  if (diagram_.at(axis).span == nowhere) return {static_cast<double>(diagram_.at(axis).size.value())};
+  return {1, {{diagram_.intern(Size{axis}), 1}}};
+}
 
 const Sum& Algebra::sum_of(ExprId id) {
   const auto found = sums_.find(id);
@@ -176,6 +181,7 @@ Sum Algebra::root(ExprId base, double exponent) {
   if (exponent == 0) return {Product{}};
   if (is_number(sum)) {
     const auto value = std::pow(number_in(sum), exponent);
+    if (value == 0) return {};
     return std::isfinite(value) ? Sum{{value}} : opaque(apply("^", {base, number(exponent)}));
   }
   if (is_whole(exponent)) return {to_power(single(sum), exponent)};

@@ -57,7 +57,7 @@ void set_apart(Backward&);
 void set_types(Backward&, const std::map<ArrayId, ArrayId>& gradient_of);
 
 // As text, with what it needs of the file.
-std::string write(const Sources&, const ast::File&, Backward&, const std::string& heading);
+std::string write(const Sources&, const ast::File&, Backward&, const std::string& heading, Diagnostics&);
 
 // Of gradients of arrays of a type.
 Datatype gradient_type(Datatype);

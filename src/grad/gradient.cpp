@@ -35,7 +35,9 @@ class Differentiation {
     keep_logarithms(all_);
     set_apart(all_);
     set_types(all_, gradient_of_);
-    return Gradient{write(sources_, file_, all_, heading(command)), all_.steps};
+    auto text = write(sources_, file_, all_, heading(command), diagnostics_);
+    if (diagnostics_.has_errors()) return std::nullopt;
+    return Gradient{std::move(text), all_.steps};
   }
 
  private:
@@ -140,6 +142,9 @@ class Differentiation {
   std::string names_of(const std::vector<ArrayId>& arrays) const {
     std::vector<std::string> names;
     for (const auto array : arrays) names.push_back(all_.diagram.at(array).name);
+    return listed(std::move(names));
+  }
+  static std::string listed(std::vector<std::string> names) {
     if (names.size() < 2) return names.empty() ? "" : names[0];
     const auto last = names.back();
     names.pop_back();
@@ -198,8 +203,9 @@ class Differentiation {
 
       reverse.through(*at, cotangent, received_);
     }
+    measured_ = reverse.measured;
     for (const auto array : wrt_)
-      if (is_input(array)) statement(array, received_[array]);
+      if (!made_.contains(array)) statement(array, received_[array]);
     for (const auto array : wrt_) all_.results.push_back(made_.at(array));
   }
 
@@ -238,6 +244,13 @@ class Differentiation {
         if (const auto* size = std::get_if<Size>(&read_.at(part).node))
           text += fmt::format(" It holds for {0} = {1} alone, since an index has size({0}).", read_.at(size->axis).name,
                               *read_.at(size->axis).size);
+    std::vector<std::string> sizes;
+    for (const auto axis : measured_)
+      if (axis.index < read_.axes.size())
+        sizes.push_back(fmt::format("{} = {}", read_.at(axis).name, *read_.at(axis).size));
+    if (!sizes.empty())
+      text +=
+          fmt::format(" It holds for {} alone, since at other sizes other places are read.", listed(std::move(sizes)));
     return text + fmt::format(" Made by `{}`.", command);
   }
 
@@ -249,6 +262,7 @@ class Differentiation {
   Backward all_;
   std::vector<ArrayId> of_, wrt_;
   std::set<ArrayId> active_;
+  std::set<AxisId> measured_;
   std::map<ArrayId, Sum> received_;
   std::map<ArrayId, ArrayId> made_, gradient_of_;
 };

@@ -3,12 +3,19 @@
 
 #include <algorithm>
 
+#include "diagram/index.hpp"
+
 namespace napkin::grad {
 namespace {
 
-bool stays_inside(const Diagram& diagram, const Index& index, WireId wire) {
+// Whether the index is the position along a wire of the same axis.
+bool is_along(const Diagram& diagram, const Index& index, WireId wire) {
   const bool alone = index.terms.size() == 1 && index.offset == 0 && index.terms[0].second == 1;
-  if (alone && diagram.at(index.terms[0].first).axis == diagram.at(wire).axis) return true;
+  return alone && diagram.at(index.terms[0].first).axis == diagram.at(wire).axis;
+}
+
+bool stays_inside(const Diagram& diagram, const Index& index, WireId wire) {
+  if (is_along(diagram, index, wire)) return true;
   const auto reached = range(diagram, index);
   return reached && diagram.size(wire) && reached->first >= 0 && reached->second < *diagram.size(wire);
 }
@@ -29,7 +36,7 @@ class Equations {
     for (std::size_t i = 0; i < wires_.size(); ++i)
       if (access_.at[i] != place(wires_[i]) && !solve(substituted(access_.at[i], places_), wires_[i]))
         unsolved.push_back(i);
-    Return made{places_, {left_.begin(), left_.end()}, {}};
+    Return made{places_, {left_.begin(), left_.end()}, {}, measured_, along_};
     for (const auto i : unsolved) made.unsolved.emplace_back(substituted(access_.at[i], places_), wires_[i]);
     return made;
   }
@@ -51,6 +58,7 @@ class Equations {
       for (auto& term : solution.terms) term.second *= factor;
       solution.offset *= factor;
       if (!stays_inside(diagram_, solution, wire)) continue;
+      measure(solution, wire);
       put(wire, solution);
       return true;
     }
@@ -65,8 +73,21 @@ class Equations {
     if (!left_.contains(wire) || !whole || !blocks || *whole != *blocks * index.divisor) return false;
     const auto within = fresh_wire(diagram_, "r", index.divisor);
     left_.insert(within);
+    along_.emplace_back(within, diagram_.at(wire).axis);
     put(wire, {{{at, index.divisor}, {within, 1}}, 0, 1});
     return true;
+  }
+
+  // What is read along the one wire of a solution holds its axis to the size of the other.
+  void measure(const Index& solution, WireId wire) {
+    if (is_along(diagram_, solution, wire)) return;
+    auto wires = std::vector{wire};
+    for (const auto& term : solution.terms) wires.push_back(term.first);
+    const bool plain = plain_wire(solution).has_value();
+    for (const auto one : wires) {
+      if (plain) along_.emplace_back(wires.back(), diagram_.at(one).axis);
+      if (!plain) measured_.insert(diagram_.at(one).axis);
+    }
   }
 
   void put(WireId wire, const Index& solution) {
@@ -81,6 +102,8 @@ class Equations {
   std::vector<WireId> wires_;
   Places places_;
   std::set<WireId> left_;  // wires still to be summed over
+  std::set<AxisId> measured_;
+  std::vector<std::pair<WireId, AxisId>> along_;
 };
 
 }  // namespace

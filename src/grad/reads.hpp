@@ -12,6 +12,9 @@ struct Return {
   Places places;
   std::vector<WireId> over;
   std::vector<std::pair<Index, WireId>> unsolved;  // index = position along the wire
+  std::set<AxisId> measured{};                     // axes whose sizes a solution depends on
+  std::vector<std::pair<WireId, AxisId>>
+      along{};  // and those on which it depends unless something moves along the wire
 };
 Return way_back(Diagram&, const Access&, const std::set<WireId>& from);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "diagram/index.hpp"
 #include "diagram/match.hpp"
 #include "grad/derivative.hpp"
 #include "grad/reads.hpp"
@@ -179,6 +180,13 @@ class Walk {
     return {quotient, {1, {{single, 1}, {is_zero, 1}, {product, 1}}}};
   }
 
+  // Whether an equation from `first` on has a wire of the index, which then must stay in the sum.
+  static bool is_left(const std::vector<std::pair<Index, WireId>>& equations, std::size_t first, const Index& index) {
+    return std::any_of(equations.begin() + static_cast<std::ptrdiff_t>(first), equations.end(), [&](const auto& other) {
+      return std::ranges::any_of(index.terms, [&](const auto& term) { return moves(other.first, term.first); });
+    });
+  }
+
   void back(ExprId id, const Access& access, const Sum& cotangent) {
     const auto way = way_back(diagram_, access, algebra_.free(id));
     for (const auto& product : cotangent) {
@@ -187,10 +195,14 @@ class Walk {
         moved = times(moved, {1, {{substituted(diagram_, factor, way.places), exponent}}});
       Terms terms{moved, way.over};
       if (!way.unsolved.empty()) open(algebra_, diagram_.at(access.array).wires, terms);
-      for (const auto& [index, at] : way.unsolved) {
-        if (spread(all_, index, at, terms)) continue;
+      for (std::size_t i = 0; i < way.unsolved.size(); ++i) {
+        const auto& [index, at] = way.unsolved[i];
+        if (!is_left(way.unsolved, i + 1, index) && spread(all_, index, at, terms)) continue;
         for (const auto condition : conditions(algebra_, index, at)) terms.product.factors[condition] = 1;
       }
+      all_.measured.insert(way.measured.begin(), way.measured.end());
+      for (const auto& [wire, axis] : way.along)
+        if (!algebra_.free(terms.product).contains(wire)) all_.measured.insert(axis);
       add(to_[access.array], all_.summed(terms.over, terms.product));
     }
   }

@@ -24,6 +24,7 @@ struct Reverse {
   Summing summed;
   Storing stored;
   std::map<ArrayId, Terms> laid{};  // what was stored to be read at other places
+  std::set<AxisId> measured{};      // axes that must keep their sizes, which decide where arrays are read
 
   // `cotangent` is of the statement's result, over the wires of its array. What the arrays receive adds to `to`.
   void through(const Statement&, const Sum& cotangent, std::map<ArrayId, Sum>& to);

@@ -35,7 +35,7 @@ Places below(Diagram& diagram, Reduce& reduce, const Places& places) {
   return inner;
 }
 
-// (n * a + r) / n is a where r stays below n.
+// (n * a + r) / n is a where r stays below n at all sizes: where it is the place within a block.
 Index divided(const Diagram& diagram, const Index& index) {
   Index whole{{}, 0, 1};
   auto most = index.offset;
@@ -43,7 +43,7 @@ Index divided(const Diagram& diagram, const Index& index) {
     const auto size = diagram.size(wire);
     if (factor % index.divisor == 0) {
       whole.terms.emplace_back(wire, factor / index.divisor);
-    } else if (factor > 0 && size) {
+    } else if (factor > 0 && size && diagram.at(diagram.at(wire).axis).span == nowhere) {
       most += factor * (*size - 1);
     } else {
       return index;

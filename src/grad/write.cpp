@@ -41,8 +41,13 @@ bool names(const std::string& text, const std::string& word) {
 
 class Writer {
  public:
-  Writer(const Sources& sources, const ast::File& file, Backward& all)
-      : source_(sources.at(file.file).text), file_(file), all_(all), diagram_(all.diagram), axes_(all) {}
+  Writer(const Sources& sources, const ast::File& file, Backward& all, Diagnostics& diagnostics)
+      : source_(sources.at(file.file).text),
+        file_(file),
+        all_(all),
+        diagnostics_(diagnostics),
+        diagram_(all.diagram),
+        axes_(all) {}
 
   std::string run(const std::string& heading) {
     find_needed();
@@ -170,18 +175,30 @@ class Writer {
     return text + added;
   }
 
-  static std::string canonical(const std::string& text) {
+  // Of what it reads back, only limits of files may be passed.
+  std::string canonical(const std::string& text) {
     Sources sources;
     Diagnostics diagnostics;
     const auto file = sources.add("<gradient>", text);
     read_diagram(sources, file, {}, diagnostics);
+    for (const auto& one : diagnostics.sorted())
+      if (is_of_limits(one)) return too_large(one), "";
     if (diagnostics.has_errors()) throw std::logic_error(render_text(sources, diagnostics, false));
     return print(sources, parse(sources, file, diagnostics));
+  }
+  static bool is_of_limits(const Diagnostic& one) { return one.code.starts_with("E06"); }
+  void too_large(const Diagnostic& limit) {
+    diagnostics_.add(
+        {.code = limit.code,
+         .message = fmt::format("as a gradient of `{}`, {}", diagram_.name, limit.message),
+         .span = file_.diagram.span,
+         .help = "ask for fewer gradients with `--wrt`, or give parts of the file statements of their own"});
   }
 
   const std::string& source_;
   const ast::File& file_;
   Backward& all_;
+  Diagnostics& diagnostics_;
   const Diagram& diagram_;
   AxisNames axes_;
   std::set<ArrayId> needed_;
@@ -190,8 +207,9 @@ class Writer {
 
 }  // namespace
 
-std::string write(const Sources& sources, const ast::File& file, Backward& all, const std::string& heading) {
-  return Writer(sources, file, all).run(heading);
+std::string write(const Sources& sources, const ast::File& file, Backward& all, const std::string& heading,
+                  Diagnostics& diagnostics) {
+  return Writer(sources, file, all, diagnostics).run(heading);
 }
 
 }  // namespace napkin::grad

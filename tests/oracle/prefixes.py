@@ -50,8 +50,11 @@ class Drawing:
         return edge
 
     def of_x(self, more=()):
-        if not more and self.rng.random() < 0.15:
+        kind = self.rng.random()
+        if not more and kind < 0.15:
             return self.scale("x")
+        if not more and kind < 0.25:  # the same at each position, of which there are as many as before t
+            return self.rng.choice(["1", "2", self.input("u", ["r"])])
         return self.input(self.rng.choice("AB"), ["r", "x"]) if not more else self.input("K", ["r", "x", *more])
 
     def of_t(self, more=()):

@@ -197,3 +197,53 @@ TEST_CASE("a gradient says for which sizes its numbers are right") {
   CHECK(heading("q - x + size(x) - 1").find("alone, since an index has size(x).") != std::string::npos);
   CHECK(heading("q + x").find("alone") == std::string::npos);
 }
+
+TEST_CASE("a size of blocks is a number, and gradients say for which sizes they hold", "[grad]") {
+  const auto made =
+      ran("diagram d; axis x = 12; axis xb = 3; axis y = 12; axis yb = y / 6\n"
+          "input S: f32[xb]; input A: f32[yb]; input B: f32[y]; output L\n"
+          "L[] = sum[y](A[y / 6] * B[y]) * sum[x](S[x / 4])");
+  CHECK(made.codes.empty());
+  CHECK(line(made.text, "dS[") == "dS[xb]  = 4 * A_B[] * dL[]");
+  CHECK(made.text.find("It holds for x = 12 alone") != std::string::npos);
+  const auto all =
+      ran("diagram d; axis a = 1; axis b = 3; axis ab = 3; input B: f32[ab]; output R\n"
+          "R[] = sum[a, b](B[a + b])");
+  CHECK(all.text.find("It holds for a = 1, b = 3 and") != std::string::npos);
+}
+
+TEST_CASE("a wire of two equations stays in their sum", "[grad]") {
+  const auto made =
+      ran("diagram d; axis a = 3; axis b = 2; axis y = 4; input Q: f32[y, b]; output R\n"
+          "R[] = sum[a, b](Q[a + b, a / 2])");
+  CHECK(made.codes.empty());
+  CHECK(line(made.text, "dQ[") ==
+        "dQ[y, b] = dR[] * sum[a, b2](where(a + b2 == y and a >= 2 * b and a < 2 * b + 2, 1, 0))");
+}
+
+TEST_CASE("an index is divided in the gradient as in the file", "[grad]") {
+  const auto made =
+      ran("diagram d; axis a = 2; axis f = a; input S: f32[a, f]; output R\n"
+          "R[] = sum[f](sigmoid(S[f, f / 3]))");
+  CHECK(made.text.find("S[a, a / 3]") != std::string::npos);
+}
+
+TEST_CASE("what receives nothing has a gradient of 0", "[grad]") {
+  const auto made =
+      ran("diagram d; axis a = 3; axis b = 2; input v: f32[a]; output T\n"
+          "R[a] = v[a]; T[] = sum[a, b](softmax[b](R[a]))",
+          {"T"}, {"R"});
+  CHECK(line(made.text, "dR[") == "dR[a] = 0");
+  const auto none = ran("diagram d; axis a = 4; input v: f32[a]; output R\nR[a] = silu(rsqrt(v[a]) * var[a](2))");
+  CHECK(line(none.text, "dv[") == "dv[a] = 0");
+}
+
+TEST_CASE("a gradient beyond the limits of files is refused as such", "[grad]") {
+  std::string chain = "P0[x] = X[x]\n";
+  for (int i = 1; i < 60; ++i)
+    chain += fmt::format("P{}[x] = tanh(P{}[x]) * gelu_tanh(P{}[x]) * sum[w](silu(P{}[x] + U[w]))\n", i, i - 1, i - 1,
+                         i - 1);
+  const auto made = ran("diagram d; axis x = 4; axis w = 3; input X: f32[x]; input U: f32[w]; output P59\n" + chain);
+  REQUIRE(made.codes.size() == 1);
+  CHECK(made.codes[0].starts_with("E06"));
+}

@@ -256,6 +256,7 @@ class Gathering {
     }
     return factor(diagram_.intern(Apply{made_.of.quotient, {diagram_.intern(Constant{made_.of.one}), e}}));
   }
+  // A sum over a wire along which no factor varies multiplies the whole by the size of its axis.
   void number_wires(const std::vector<WireId>& kept) {
     std::set<WireId> all;
     for (const auto e : made_.factors)
@@ -264,6 +265,9 @@ class Gathering {
       if (all.erase(wire) > 0) made_.wires.push_back(wire);
     made_.kept = made_.wires.size();
     made_.wires.insert(made_.wires.end(), all.begin(), all.end());
+    if (made_.of.sum->combine->role != Role::add) return;
+    for (const auto wire : summed_)
+      if (!all.contains(wire)) made_.outside.push_back(diagram_.intern(Size{diagram_.at(wire).axis}));
   }
 
   double positions(const std::vector<WireId>& wires) const {

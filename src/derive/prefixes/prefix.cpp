@@ -76,6 +76,10 @@ class Separator {
     return fail(e, fmt::format("`{}` depends on {} and {}, and is no product of a factor of each",
                                to_short_text(diagram_, e), name(made_.edge.kept), name(made_.edge.reduced)));
   }
+  bool stays_inside(ExprId e) {
+    return fail(e, fmt::format("`{}` depends on {}, and `{}` cannot take it out", to_short_text(diagram_, e),
+                               diagram_.at(made_.edge.kept).name, reduce_.reduction->name));
+  }
   bool is_number(ExprId e, double value) const {
     const auto* constant = std::get_if<Constant>(&diagram_.at(e).node);
     return constant && constant->value == value;
@@ -212,7 +216,10 @@ class Separator {
     }
     if (!has(e, made_.edge.kept)) return made_.reduced.exponents.push_back(e), true;
     const bool moves = std::isinf(reduce_.reduction->identity);  // max(g + h) = g + max(h)
-    return moves && mixes(e) ? exponent(e, {}, false) : stays_mixed(e);
+    if (moves && mixes(e)) return exponent(e, {}, false);
+    if (!moves) return mixes(e) ? stays_mixed(e) : stays_inside(e);
+    made_.reduced.exponents.push_back(number(0));
+    return made_.kept.exponents.push_back(e), true;
   }
 
   bool guard(ExprId e) {

@@ -41,11 +41,15 @@ std::optional<Sum> definition(StreamAttempt& attempt, const Access& access) {
   return written_out ? exponential(attempt, *attempt.producers.at(array)) : std::nullopt;
 }
 
-// Whether the array's column shows that it is never negative.
-bool is_positive(const StreamAttempt& attempt, ArrayId array) {
+// Whether the array's column shows that it is never negative. Of a column that reads its own array, or an array that is
+// computed from it, this is not known.
+bool is_positive(StreamAttempt& attempt, ArrayId array) {
   if (attempt.positive.contains(array)) return true;
   const auto made = attempt.producers.find(array);
-  return made != attempt.producers.end() && !made->second->carried && is_positive(attempt.algebra, made->second->value);
+  if (made == attempt.producers.end() || made->second->carried || !attempt.asked.insert(array).second) return false;
+  const bool positive = is_positive(attempt.algebra, made->second->value);
+  attempt.asked.erase(array);
+  return positive;
 }
 
 bool is_finite(const StreamAttempt& attempt, ExprId e) {

@@ -50,6 +50,7 @@ struct StreamAttempt {
   States found{};                    // so far
   const Column* deriving = nullptr;  // the column being derived; another column may be a branch of it
   std::set<ArrayId> positive{};
+  std::set<ArrayId> asked{};         // whether they are positive, while the answer is sought
   std::set<ArrayId> at_least_one{};  // sums that include the term of their reference, which is one
   std::vector<MeanSum> mean_sums{};
 };

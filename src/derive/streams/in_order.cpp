@@ -81,7 +81,7 @@ class InOrder {
   // What the current position adds, after the state has risen by d.
   ExprId added_at(ExprId e, const PrefixEdge& edge, ArrayId state, const Reduction& fold) {
     const auto rising = opposite(fold) ? rise_in(e, edge) : std::nullopt;
-    if (!rising) return at_position(e, edge);
+    if (!rising) return of_each_position(at_position(e, edge));
     rises_[state] = rising->second;
     return of_this_position(at_position(rising->first, edge));
   }
@@ -138,6 +138,15 @@ class InOrder {
     const auto found = read ? prefixes_.find(read->array) : prefixes_.end();
     if (found == prefixes_.end() || !rises_.contains(found->second)) return std::nullopt;
     return found->second;
+  }
+  // A value that is the same for all positions must not be taken out of the sum, because the carried value has taken as
+  // many of it as there are positions before. One that reads a carried value differs at each position.
+  ExprId of_each_position(ExprId e) {
+    const auto carried = [&](ExprId part) {
+      const auto* read = std::get_if<Access>(&scratch_.at(part).node);
+      return read && states_.contains(read->array);
+    };
+    return any_part(scratch_, e, carried) ? e : of_this_position(e);
   }
   // Makes a value depend on the position even if it is the same for all positions. The state rises from one position to
   // the next, so a value relative to it differs at each and must not be taken out of sums.
