@@ -36,7 +36,7 @@ class Equations {
     for (std::size_t i = 0; i < wires_.size(); ++i)
       if (access_.at[i] != place(wires_[i]) && !solve(substituted(access_.at[i], places_), wires_[i]))
         unsolved.push_back(i);
-    Return made{places_, {left_.begin(), left_.end()}, {}, measured_, along_};
+    Return made{places_, {left_.begin(), left_.end()}, {}, measured_, instead_};
     for (const auto i : unsolved) made.unsolved.emplace_back(substituted(access_.at[i], places_), wires_[i]);
     return made;
   }
@@ -73,21 +73,17 @@ class Equations {
     if (!left_.contains(wire) || !whole || !blocks || *whole != *blocks * index.divisor) return false;
     const auto within = fresh_wire(diagram_, "r", index.divisor);
     left_.insert(within);
-    along_.emplace_back(within, diagram_.at(wire).axis);
+    instead_.push_back({within, diagram_.at(wire).axis, diagram_.at(at).axis});
     put(wire, {{{at, index.divisor}, {within, 1}}, 0, 1});
     return true;
   }
 
-  // What is read along the one wire of a solution holds its axis to the size of the other.
   void measure(const Index& solution, WireId wire) {
     if (is_along(diagram_, solution, wire)) return;
-    auto wires = std::vector{wire};
-    for (const auto& term : solution.terms) wires.push_back(term.first);
-    const bool plain = plain_wire(solution).has_value();
-    for (const auto one : wires) {
-      if (plain) along_.emplace_back(wires.back(), diagram_.at(one).axis);
-      if (!plain) measured_.insert(diagram_.at(one).axis);
-    }
+    const auto axis = diagram_.at(wire).axis;
+    if (const auto other = plain_wire(solution)) return instead_.push_back({*other, axis, diagram_.at(*other).axis});
+    measured_.insert(axis);
+    for (const auto& term : solution.terms) measured_.insert(diagram_.at(term.first).axis);
   }
 
   void put(WireId wire, const Index& solution) {
@@ -103,7 +99,7 @@ class Equations {
   Places places_;
   std::set<WireId> left_;  // wires still to be summed over
   std::set<AxisId> measured_;
-  std::vector<std::pair<WireId, AxisId>> along_;
+  std::vector<Return::Instead> instead_;
 };
 
 }  // namespace

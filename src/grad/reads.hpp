@@ -13,8 +13,12 @@ struct Return {
   std::vector<WireId> over;
   std::vector<std::pair<Index, WireId>> unsolved;  // index = position along the wire
   std::set<AxisId> measured{};                     // axes whose sizes a solution depends on
-  std::vector<std::pair<WireId, AxisId>>
-      along{};  // and those on which it depends unless something moves along the wire
+  // A wire of the array that is read, or of its blocks, in place of one along another axis. `own` is the array's axis.
+  struct Instead {
+    WireId wire;
+    AxisId axis, own;
+  };
+  std::vector<Instead> instead{};
 };
 Return way_back(Diagram&, const Access&, const std::set<WireId>& from);
 

@@ -6,6 +6,7 @@
 
 #include "diagram/index.hpp"
 #include "diagram/match.hpp"
+#include "diagram/operands.hpp"
 #include "grad/derivative.hpp"
 #include "grad/reads.hpp"
 #include "grad/spread.hpp"
@@ -187,6 +188,24 @@ class Walk {
     });
   }
 
+  // Whether an array is read along the wire where it has the axis, so that sizes at which the wire leaves the axis are
+  // refused.
+  bool is_bounded(const Product& product, const Return::Instead& instead) const {
+    const auto bounds = [&](ExprId part) {
+      const auto* access = std::get_if<Access>(&diagram_.at(part).node);
+      for (std::size_t i = 0; access && i < access->at.size(); ++i)
+        if (rises_along(access->at[i], instead.wire) && axis_of(access->array, i) == instead.axis) return true;
+      return false;
+    };
+    return std::ranges::any_of(product.factors,
+                               [&](const auto& factor) { return any_part(diagram_, factor.first, bounds); });
+  }
+  AxisId axis_of(ArrayId array, std::size_t place) const { return diagram_.at(diagram_.at(array).wires[place]).axis; }
+  static bool rises_along(const Index& index, WireId wire) {
+    return index.divisor == 1 && index.offset >= 0 && moves(index, wire) &&
+           std::ranges::all_of(index.terms, [](const auto& term) { return term.second > 0; });
+  }
+
   void back(ExprId id, const Access& access, const Sum& cotangent) {
     const auto way = way_back(diagram_, access, algebra_.free(id));
     for (const auto& product : cotangent) {
@@ -201,8 +220,8 @@ class Walk {
         for (const auto condition : conditions(algebra_, index, at)) terms.product.factors[condition] = 1;
       }
       all_.measured.insert(way.measured.begin(), way.measured.end());
-      for (const auto& [wire, axis] : way.along)
-        if (!algebra_.free(terms.product).contains(wire)) all_.measured.insert(axis);
+      for (const auto& instead : way.instead)
+        if (!is_bounded(terms.product, instead)) all_.measured.insert({instead.axis, instead.own});
       add(to_[access.array], all_.summed(terms.over, terms.product));
     }
   }

@@ -50,8 +50,8 @@ struct Part {
   std::ptrdiff_t at = 0;  // the position of the wire among the array's wires
 };
 
-// If the factor is a plain read of an array along the wire, the whole array is spread; its other wires may be read
-// anywhere.
+// If the factor is a plain read of an array along all of the wire, the whole array is spread; its other wires may be
+// read anywhere.
 std::optional<Part> whole_array(Reverse& all, const Product& value, WireId wire) {
   const auto& diagram = all.algebra.diagram();
   if (value.factors.size() != 1 || value.factors.begin()->second != 1) return std::nullopt;
@@ -66,7 +66,8 @@ std::optional<Part> whole_array(Reverse& all, const Product& value, WireId wire)
   for (std::size_t i = 0; i < array.wires.size(); ++i) {
     const auto& index = access->at[i];
     const bool varies = moves(index, wire);
-    if (varies && (found || index != place(wire))) return std::nullopt;
+    if (varies && (found || index != place(wire) || diagram.size(array.wires[i]) != diagram.size(wire)))
+      return std::nullopt;
     if (varies) {
       found = true;
       part.wire = array.wires[i];

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Gradients of `napkin grad` against central differences: of every example, and of random diagrams.
+"""Gradients of `napkin grad` against central differences: of every example, of random diagrams, and of random reads. Those
+of reads are taken at other sizes too, unless they say that they hold for those of the file alone.
 
     tests/oracle/gradients.py --count 200 --seed 7
 
@@ -24,6 +25,7 @@ import numpy as np
 
 import diagrams
 import meaning
+import reads
 from formats import WIDE
 from language import children, parse, print_diagram, rebuilt
 from ranged import Condition, exact
@@ -154,6 +156,24 @@ def check(text, napkin, folder, numbers, directions=2):
         raise Mismatch("%s\n%s\n%s" % (difference, text, out))
 
 
+def at_other_sizes(text, rng, options, folder, numbers):
+    """Compares a gradient at sizes that the file has not; None where it does not claim them, or napkin refuses them."""
+    code, out, _ = gradient_of(text, options.napkin, folder)
+    heading = " ".join(line[1:].strip() for line in out.split("\n") if line.startswith("#"))
+    if code != 0 or " alone, since" in heading:
+        return None
+    sizes = {axis: rng.randint(1, 7) for axis in re.findall(r"(?m)^axis (\w+)", text) if rng.random() < 0.5}
+    resized = lambda one: re.sub(r"(?m)^axis (\w+)( *)= (\d+)$",
+                                 lambda found: "axis %s = %s" % (found[1], sizes.get(found[1], found[3])), one)
+    for one in (text, out):
+        if gradient_of(resized(one), options.napkin, folder)[0] != 0:
+            return None
+    try:
+        return compare(in_f64(parse(resized(text))), in_f64(parse(resized(out))), numbers, 2)
+    except Mismatch as difference:
+        raise Mismatch("%s\n%s\n%s" % (difference, resized(text), resized(out)))
+
+
 def examples(options, numbers, rng, folder, tally):
     pattern = os.path.join(os.path.dirname(os.path.dirname(HERE)), "examples", "*.nap")
     for path in sorted(glob.glob(pattern)):
@@ -184,9 +204,20 @@ def randoms(options, numbers, folder, tally):
         run("random diagram %d" % seed, print_diagram(diagram), options, folder, numbers, tally)
 
 
-def run(name, text, options, folder, numbers, tally):
+def random_reads(options, numbers, folder, tally):
+    start = time.time()
+    for seed in range(options.seed, options.seed + options.count * 4):
+        if time.time() - start > options.seconds:
+            break
+        text, rng = reads.Reads(seed).text(), random.Random(seed)
+        run("random reads %d" % seed, text, options, folder, numbers, tally)
+        run("random reads %d at other sizes" % seed, text, options, folder, numbers, tally,
+            lambda: at_other_sizes(text, rng, options, folder, numbers))
+
+
+def run(name, text, options, folder, numbers, tally, compare_=None):
     try:
-        compared = check(text, options.napkin, folder, numbers)
+        compared = compare_() if compare_ else check(text, options.napkin, folder, numbers)
     except Mismatch as difference:
         tally["failed"] += 1
         print("%s: %s" % (name, difference), flush=True)
@@ -209,6 +240,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder, np.errstate(all="ignore"):
         examples(options, numbers, rng, folder, tally)
         randoms(options, numbers, folder, tally)
+        random_reads(options, numbers, folder, tally)
     print("%(diagrams)d diagrams, %(compared)d directions compared, %(without)d without a gradient, %(failed)d wrong" % tally)
     return 1 if tally["failed"] or not tally["compared"] else 0
 
