@@ -224,7 +224,10 @@ class Maker:
         bound = self.random.sample(free, min(len(free), self.random.choice([1, 1, 1, 2])))
         if self.chance(0.22) and bound[0] in self.plain:
             return self.statistic(bound[0], scope, depth - 2)
-        inside = self.term(scope + bound, depth)
+        within = scope + bound
+        if self.chance(0.06):  # the same at all positions of some of the axes, or of all
+            within = self.random.sample(within, self.random.randint(0, len(within) - 1))
+        inside = self.term(within, depth) if within else self.random.choice(NUMBERS)
         roll = self.random.random()
         if roll < 0.12 and bound[0] in self.plain:
             return ("def", self.random.choice(["mean", "var", "logsumexp"]), bound, [inside])

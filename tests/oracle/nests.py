@@ -102,7 +102,7 @@ class Nest:
         elif words[1:2] == ["="]:
             self.columns.append(Column(words[0], line.split(" = ", 1)[1], parent))
             parent.items.append(self.columns[-1])
-        elif words[0] not in ("load", "pass"):
+        elif words[0] not in ("load", "pass", "skip"):
             raise ValueError("a line of a nest that is not known: " + line)
 
     # Wires
