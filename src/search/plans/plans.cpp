@@ -120,11 +120,15 @@ class Plans {
       if (next == path.end()) break;
       const auto most = any_order_ ? most_.partitions : std::min(most_.partitions, most_in_order);
       const auto left = patient(most, goal_) - spent_;
-      if (searched_ >= patient(most_.kernels, goal_) || made_ > patient(most_of_making, goal_)) return false;
+      if (searched_ >= patient(most_.kernels, goal_) || has_made_enough()) return false;
       if (patience_ > left || goal_.stop.stop_requested()) return false;
       search_cut(*next, allowance(*next));
     }
     return !std::ranges::all_of(cheapest(&Priced::least), [&](std::size_t cut) { return prices_[cut].settled(); });
+  }
+
+  bool has_made_enough() const {
+    return made_ > patient(most_of_making, goal_) && cheapest_price(&Priced::most) < Price::never();
   }
 
   // Searches the kernels of the best plan further, because they are given up too soon if there are many other kernels.
