@@ -180,6 +180,11 @@ void print_table(const std::string& target, const std::vector<fs::path>& files) 
 
 int main(int argc, char** argv) {
   std::vector<std::string> targets(argv + 1, argv + argc);
+  for (const auto& target : targets) {
+    if (!target.starts_with("-")) continue;
+    fmt::print(stderr, "napkin_bench: unknown option `{}`\nusage: napkin_bench [TARGET...]\n", target);
+    return 2;
+  }
   if (targets.empty()) targets = {"h100-sxm5", "two-level"};
   const auto folder = fs::temp_directory_path() / fmt::format("napkin_bench_{}", getpid());
   fs::create_directories(folder);
