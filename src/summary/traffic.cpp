@@ -1,6 +1,7 @@
 // Finds what a launch moves between memories. A cache serves repeated reads on the way to the cores' memories. If the
 // iterations of the launch are timed, these are the reads of blocks at the same time and, unless memory bounds the
-// launch, what fits into the cache. Otherwise they are what fits into the cache.
+// launch, what fits into the cache. Otherwise they are what fits into the cache. The memory never moves more than it
+// can in the time of the launch.
 #include <algorithm>
 
 #include "napkin/summary.hpp"
@@ -65,12 +66,26 @@ Crossing crossing(const std::string& from, const std::string& to, const LevelCos
   return made;
 }
 
+// Returns the share of repeated reads, given by what arrays move once and in all, for which the memory has time. The
+// time of a launch counts no more, so that the cache serves the others.
+double share_in_time(double once, double all, const KernelCost& cost, const Level& level) {
+  if (!level.bandwidth || !cost.time_s) return 1;
+  const double most = level.bandwidth->reached() * *cost.time_s;
+  return all > most ? std::max(0.0, most - once) / (all - once) : 1;
+}
+
 // Returns what moves between memory and the cache, before the cache passes it on.
 Crossing beyond(const Crossing& inner, const LevelCost& level, const KernelCost& cost, const Cache& cache,
-                const LaunchConfigs* configs) {
+                const LaunchConfigs* configs, const Hardware& hardware) {
   Crossing made{inner.from, cache.name, 0, {}};
+  double all = 0, least = 0;
+  const auto at_least = [](const ArrayCost& array) {
+    return array.saved ? static_cast<double>(array.transfer_bytes) : once(array);
+  };
+  for (const auto& array : level.arrays) all += from_memory(array, cost, cache, configs), least += at_least(array);
+  const double share = share_in_time(least, all, cost, hardware.levels[level.level]);
   for (const auto& array : level.arrays) {
-    const auto bytes = from_memory(array, cost, cache, configs);
+    const double own = at_least(array), bytes = own + share * (from_memory(array, cost, cache, configs) - own);
     made.bytes += bytes;
     made.arrays.push_back({array.array, bytes, std::max(1.0, bytes / std::max(1.0, once(array))), array.saved});
   }
@@ -97,7 +112,7 @@ std::vector<Crossing> crossings(const Kernel& asked, const KernelCost& cost, con
     auto made = crossing(hardware.levels[level.level - 1].name, hardware.levels[level.level].name, level);
     if (cache) {
       const bool core = hardware.core && level.level == *hardware.core;
-      all.push_back(beyond(made, level, cost, *cache, core ? configs.get() : nullptr));
+      all.push_back(beyond(made, level, cost, *cache, core ? configs.get() : nullptr, hardware));
       made.from = cache->name;
     }
     if (configs && level.level == *hardware.core + 1) {

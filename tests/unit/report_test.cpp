@@ -248,3 +248,17 @@ TEST_CASE("a plan's power stands beside what the machine may draw", "[report]") 
   CHECK(unknown["energy_j"].is_null());
   CHECK(unknown["power_w"].is_null());
 }
+
+// The second operand is read again by every row of blocks while much is written.
+TEST_CASE("the memory moves no more than it can in the time of a launch", "[report]") {
+  const test::Folder folder;
+  const auto path = folder.write("mm.nap",
+                                 "diagram mm\naxis m = 8192; axis n = 8192; axis k = 256\ninput A: f16[m, k]\n"
+                                 "input B: f16[k, n]\nC: f32[m, n] = sum[k](A[m, k] * B[k, n])\noutput C\n");
+  const auto ran = test::run_cli({"analyze", path, "--target", "a100-sxm4-80", "--format", "json", "-q"});
+  REQUIRE(ran.code == exit_done);
+  const auto kernel = nlohmann::json::parse(ran.out)["kernels"][0];
+  const double bytes = kernel["dram_bytes"], seconds = kernel["time_s"];
+  CHECK(bytes > 8192. * 8192 * 4);
+  CHECK(bytes <= 2039e9 * seconds);  // NVIDIA A100 data sheet
+}
