@@ -181,9 +181,26 @@ class Fitting : OnCore {
     }
     const auto excess = model == Model::machine ? excess_of(mainloop) : std::nullopt;
     const auto fit = excess ? Residents{0, std::string(excess->of)} : residents(needs, hardware);
-    made.occupancy.blocks = fit.blocks;
-    made.occupancy.warps = fit.blocks * needs.warps;
-    made.occupancy.limited_by = fit.limited_by;
+    const auto compiled = copied && !too_many ? blocks_that_compile(fit.blocks) : fit.blocks;
+    made.occupancy.blocks = compiled;
+    made.occupancy.warps = compiled * needs.warps;
+    made.occupancy.limited_by = compiled < fit.blocks ? "registers" : fit.limited_by;
+  }
+  // Before warpgroups exchange registers, a lane has its share of those of as many blocks. ptxas needs it to hold the
+  // sums of the widest instruction, its rows, and 26 more: so CUDA 13.0 says of every width on sm_90a.
+  std::int64_t blocks_that_compile(std::int64_t blocks) const {
+    constexpr std::int64_t beside = 26, of_rows = 4, lanes_of_row = 2;
+    std::int64_t most = 0;
+    mainloop.any([&](const MainloopOperation& one) {
+      if (!one.contraction) return false;
+      const auto& made = *one.contraction;
+      const auto columns = made.across ? mainloop.lengths[made.across->index] : 1;
+      const bool from_shared = made.rows.staged && !made.mixed;
+      most = std::max(most, round_up(columns, 8) / lanes_of_row + (from_shared ? 0 : of_rows) + beside);
+      return false;
+    });
+    while (blocks > 0 && shares_of_warpgroups(warpgroup.warpgroups, blocks, hardware).first < most) --blocks;
+    return blocks;
   }
 
   // Bytes of tiles: of those that all warpgroups share, of the parts of one warpgroup, and of all tiles of the block.
