@@ -25,13 +25,14 @@ std::string complaint(const Analysis& analysis, const Candidate& candidate) {
                           : fmt::format("{}: {}", what, report::overrun_text(analysis.hardware, overruns.front()));
 }
 
-// Complains of `--chunks` if no reduction uses chunks, because the option would be ignored.
-void complain_of_chunks(Session& session, const Analysis& analysis) {
-  if (session.options.chunks == 0 || (analysis.plan && !analysis.plan->prefixes.empty())) return;
+// Complains of `--chunks` if no reduction uses chunks, because the option would be ignored. Returns whether it did.
+bool complains_of_chunks(Session& session, const Analysis& analysis) {
+  if (session.options.chunks == 0 || (analysis.plan && !analysis.plan->prefixes.empty())) return false;
   const auto length = std::to_string(session.options.chunks);
   complain(session, "E0523", fmt::format("nothing is reduced in chunks of {}", length), length,
            analysis.by_hand ? "a partition is of the file's own axes, and leaves no chunks; leave `--chunks` out"
                             : "chunks are shorter than their axis; `napkin derive` says what may be taken in chunks");
+  return true;
 }
 
 void complain_of_overruns(Session& session, const Analysis& analysis, const Excuse& excuse) {
@@ -83,8 +84,7 @@ std::optional<Analysis> make_analysis(Session& session, const Input& input, cons
   const Progress progress(session, fmt::format("napkin: searching {} on {}", input.diagram.name, hardware.name));
   const auto start = std::chrono::steady_clock::now();
   auto analysis = analyzer(request_of(session, input, hardware, written), session.diagnostics);
-  if (!analysis) return std::nullopt;
-  complain_of_chunks(session, *analysis);
+  if (!analysis || complains_of_chunks(session, *analysis)) return std::nullopt;
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
   if (session.options.timings) analysis->seconds = passed.count();
   return analysis;

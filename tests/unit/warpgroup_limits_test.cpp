@@ -1,12 +1,14 @@
 // What instructions that four warps issue together ask of a piece: registers beside its arrays, and that one makes all
 // of its columns.
 #include <algorithm>
+#include <regex>
 
 #include "napkin/configure.hpp"
 #include "napkin/search.hpp"
 #include "support/catch.hpp"
 #include "support/machine.hpp"
 #include "support/planned.hpp"
+#include "support/run_cli.hpp"
 
 using namespace napkin;
 
@@ -76,4 +78,27 @@ TEST_CASE("a machine of single warps keeps its other instructions", "[hardware]"
   CHECK(families(h100) == std::vector<std::string>{"mma.sync", "wgmma"});
   CHECK(families(of_single_warps(h100)) == std::vector<std::string>{"mma.sync"});
   CHECK_FALSE(families(of_single_warps(b200)).empty());
+}
+
+// ptxas gives a thread its share of the registers at the beginning of a block, whatever setmaxnreg says after that, and
+// refuses an instruction whose sums do not fit: of 256 columns, where two blocks of two warpgroups share an SM.
+TEST_CASE("blocks that share an SM leave ptxas room for the widest instruction", "[cli]") {
+  const test::Folder folder;
+  const auto path = folder.write("m.nap",
+                                 "diagram m\naxis h = 16; axis q = 1024; axis x = 256; axis d = 32\n"
+                                 "input Q: f16[h, q, d]; input K: f16[h, x, d]\n"
+                                 "S[h, q, x] = sum[d](Q[h, q, d] * K[h, x, d]); O: f16[h, q] = max[x](S[h, q, x])\n"
+                                 "output O\n");
+  const auto ran = test::run_cli({"emit", "cuda", path, "--target", "h100-sxm5", "-o", folder / "out"});
+  REQUIRE(ran.code == exit_done);
+  const auto text = test::text_of(folder / "out/m.cu");
+  const std::regex bounds(R"(__launch_bounds__\((\d+), (\d+)\)\s+m_kernel_warpgroups)"), columns(R"(m64n(\d+)k)");
+  std::smatch found;
+  REQUIRE(std::regex_search(text, found, bounds));
+  const int share = 65536 / (std::stoi(found[1]) * std::stoi(found[2])) / 8 * 8;
+  int widest = 0;
+  for (std::sregex_iterator one(text.begin(), text.end(), columns), end; one != end; ++one)
+    widest = std::max(widest, std::stoi((*one)[1]));
+  REQUIRE(widest > 0);
+  CHECK(widest / 2 + 26 <= share);
 }
