@@ -11,8 +11,8 @@ namespace {
 
 // Evaluating a partition takes about 2 us. Searches of `gated_linear_attention`, `attention_gradient`,
 // `transformer_block` and two larger gradients on h100-sxm5 and x86-64-avx2 took 13 us in all for each expression that
-// streams added, and a model 13 us for each array that it holds by the median, and 18 us in all. What a stream that adds
-// nothing takes is a guess between 18 us, the least twentieth of all streams, and 131 us, their median.
+// streams added, and a model 13 us for each array that it holds by the median, and 18 us in all. What a stream that
+// adds nothing takes is a guess between 18 us, the least twentieth of all streams, and 131 us, their median.
 constexpr std::int64_t of_stream = 20, of_expression = 6, of_holding = 8;
 
 std::int64_t added(const Derivation& to, const Program& program) {
