@@ -1,7 +1,7 @@
 // Finds what a launch moves between memories. A cache serves repeated reads on the way to the cores' memories. If the
 // iterations of the launch are timed, these are the reads of blocks at the same time and, unless memory bounds the
-// launch, what fits into the cache. Otherwise they are what fits into the cache. The memory never moves more than it
-// can in the time of the launch.
+// launch, what fits into the cache. Otherwise they are what fits into the cache. The memory repeats no more
+// reads than it can in the time of the launch.
 #include <algorithm>
 
 #include "napkin/summary.hpp"
@@ -71,7 +71,7 @@ Crossing crossing(const std::string& from, const std::string& to, const LevelCos
 double share_in_time(double once, double all, const KernelCost& cost, const Level& level) {
   if (!level.bandwidth || !cost.time_s) return 1;
   const double most = level.bandwidth->reached() * *cost.time_s;
-  return all > most ? std::max(0.0, most - once) / (all - once) : 1;
+  return all > most && all > once ? std::max(0.0, most - once) / (all - once) : 1;
 }
 
 // Returns what moves between memory and the cache, before the cache passes it on.

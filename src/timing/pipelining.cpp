@@ -187,7 +187,7 @@ class Fitting : OnCore {
     made.occupancy.limited_by = compiled < fit.blocks ? "registers" : fit.limited_by;
   }
   // Before warpgroups exchange registers, a lane has its share of those of as many blocks. ptxas needs it to hold the
-  // sums of the widest instruction, its rows, and 26 more: so CUDA 13.0 says of every width on sm_90a.
+  // sums of the widest instruction, its rows, and 26 more: so CUDA 13.0 says of ten widths on sm_90a.
   std::int64_t blocks_that_compile(std::int64_t blocks) const {
     constexpr std::int64_t beside = 26, of_rows = 4, lanes_of_row = 2;
     std::int64_t most = 0;
